@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { pairsText, readPairs, withTypesOf } from '../../src/hub-ui/controls/pairs.ts';
 import { bodyOf as linkBody, formOf as linkForm, problemOf as linkProblem } from '../../src/hub-ui/links/link_form.ts';
 import { meaningOf as linkMeaning, outageText, problemText } from '../../src/hub-ui/links/link_text.ts';
-import { bodyOf, formatsOf, formOf, listOf, problemOf } from '../../src/hub-ui/sinks/sink_form.ts';
+import { bodyOf, formatsOf, formOf, listOf, problemOf, topicsOf } from '../../src/hub-ui/sinks/sink_form.ts';
 import { meaningOf, typeLabel } from '../../src/hub-ui/sinks/sink_text.ts';
 import { SINKS } from '../../src/entities/sinks.ts';
 import { LINKS } from '../../src/entities/links.ts';
@@ -80,6 +80,22 @@ test('A format that a type lacks is not sent', () => {
   const form = { ...formOf(WEBHOOK, ZONE), format: 'cloudevents_batch' } as const;
   assert.equal(sent(bodyOf(form, WEBHOOK))['format'], 'cloudevents_batch');
   assert.equal(sent(bodyOf({ ...form, type: 'kafka' as never }, WEBHOOK))['format'], undefined);
+});
+
+test('A sink of another hub has the topic, the token and the client credentials of a link', () => {
+  const hub = { ...formOf(undefined, ZONE), name: 'A', url: 'https://hub/v2', type: 'hub' as never };
+  assert.equal(problemOf({ ...hub, way: 'token' })?.params?.path, 'secret');
+  const withToken = sent(bodyOf({ ...hub, way: 'token', token: 'abc', topics: topicsOf('hub') }, undefined));
+  assert.deepEqual(
+    [withToken['topics'], withToken['secret'], withToken['oidc']],
+    [['location_updates'], 'abc', undefined],
+  );
+  const changed = sent(bodyOf({ ...formOf(WEBHOOK, ZONE), type: 'hub' as never }, WEBHOOK));
+  assert.equal(changed['secret'], null, 'a signing key is no token');
+  const oidc = { token_url: 'https://auth/token', client_id: 'hub' };
+  const stored = { ...WEBHOOK, type: 'hub', topics: ['location_updates'], format: undefined, oidc } as never;
+  const body = sent(bodyOf(formOf(stored, ZONE), stored));
+  assert.deepEqual([body['secret'], body['oidc']], [null, oidc]);
 });
 
 test('An incomplete form names the input', () => {

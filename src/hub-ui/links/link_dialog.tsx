@@ -4,24 +4,17 @@ import { Button } from '../controls/button.tsx';
 import { Dialog } from '../controls/dialog.tsx';
 import { Disclosure } from '../controls/disclosure.tsx';
 import fieldStyles from '../controls/field.module.css';
-import { AreaField, Check, Checks, NumberField, SelectField, TextField } from '../controls/field.tsx';
+import { AreaField, Check, Checks, NumberField, TextField } from '../controls/field.tsx';
 import flow from '../controls/flow.module.css';
 import { Notice } from '../controls/notice.tsx';
-import { SecretField } from '../controls/secret_field.tsx';
-import type { Option } from '../controls/select.tsx';
 import { toast } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
 import { errorAt, RequestError, request } from '../hub/rest.ts';
 import { t } from '../languages/language.ts';
 import { errorText } from '../problems/sentences.ts';
-import { bodyOf, EXAMPLES, formOf, type LinkForm, problemOf, type SignInWay } from './link_form.ts';
+import { Credentials } from './credentials.tsx';
+import { bodyOf, EXAMPLES, formOf, type LinkForm, problemOf } from './link_form.ts';
 import { linkPath } from './link_text.ts';
-
-const WAYS: readonly Option<SignInWay>[] = [
-  { value: 'none', label: t('Without a token') },
-  { value: 'token', label: t('With an access token') },
-  { value: 'oidc', label: t('With client credentials (OAuth 2.0)') },
-];
 
 /** Members whose inputs show their errors. */
 const SHOWN = [
@@ -120,67 +113,10 @@ export function LinkDialog({
         />
         <p class={fieldStyles.help}>{t('They exist here, too, and can only be changed at the other hub.')}</p>
       </div>
-      <SignIn {...part} />
+      <Credentials {...part} tokenField="token" />
       <More {...part} />
       {error !== undefined && !isAtField && <Notice tone="danger">{errorText(error)}</Notice>}
     </Dialog>
-  );
-}
-
-function SignIn({ form, error, isStored, change }: PartProps) {
-  const kept: Option<SignInWay> = { value: 'kept', label: t('As stored, which the hub does not show') };
-  return (
-    <>
-      <SelectField
-        label={t('Sign in at the other hub')}
-        value={form.way}
-        options={isStored ? [kept, ...WAYS] : WAYS}
-        onChange={(way) => change({ way })}
-      />
-      {form.way === 'token' && (
-        <SecretField
-          label={t('Access token')}
-          error={errorAt(error, 'token')}
-          isStored={false}
-          value={{ text: form.token, isDeleted: false }}
-          onChange={({ text }) => change({ token: text })}
-        />
-      )}
-      {form.way === 'kept' && errorAt(error, 'token') !== undefined && (
-        <Notice tone="danger">{errorAt(error, 'token')}</Notice>
-      )}
-      {form.way === 'oidc' && (
-        <div class={fieldStyles.fields}>
-          <TextField
-            label={t('Token URL')}
-            type="url"
-            placeholder={EXAMPLES.token_url}
-            error={errorAt(error, 'oidc.token_url')}
-            value={form.token_url}
-            onInput={(token_url) => change({ token_url })}
-          />
-          <TextField
-            label={t('Client id')}
-            error={errorAt(error, 'oidc.client_id')}
-            value={form.client_id}
-            onInput={(client_id) => change({ client_id })}
-          />
-          <SecretField
-            label={t('Client secret')}
-            error={errorAt(error, 'oidc.client_secret')}
-            isStored={isStored}
-            value={form.client_secret}
-            onChange={(client_secret) => change({ client_secret })}
-          />
-          <TextField
-            label={t('Scopes')}
-            error={errorAt(error, 'oidc.scope')}
-            value={form.scope}
-            onInput={(scope) => change({ scope })}
-          />
-        </div>
-      )}
-    </>
   );
 }
 

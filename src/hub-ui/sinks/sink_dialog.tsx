@@ -14,8 +14,9 @@ import { toast } from '../controls/toasts.tsx';
 import { errorAt, RequestError, request } from '../hub/rest.ts';
 import { t } from '../languages/language.ts';
 import { timeZone, timeZones } from '../languages/time_zone.ts';
+import { Credentials } from '../links/credentials.tsx';
 import { errorText } from '../problems/sentences.ts';
-import { bodyOf, EXAMPLES, formatsOf, formOf, has, problemOf, SINK_TOPICS, type SinkForm } from './sink_form.ts';
+import { bodyOf, EXAMPLES, formatsOf, formOf, has, problemOf, type SinkForm, topicsOf } from './sink_form.ts';
 import { isLive, typeLabel } from './sink_text.ts';
 import { sinkPath, TestNotice } from './sink_test.tsx';
 
@@ -50,6 +51,7 @@ interface PartProps {
 /** Members whose inputs show their errors. */
 const SHOWN = [
   ...['name', 'url', 'topics', 'params', 'secret', 'headers', 'sender', 'recipients'],
+  ...['oidc.token_url', 'oidc.client_id', 'oidc.client_secret', 'oidc.scope'],
   ...['digest_interval', 'quiet_hours', 'concurrency', 'batch_max', 'timeout'],
 ];
 
@@ -128,11 +130,17 @@ export function SinkDialog({
         label={t('Topics')}
         help={t('Without a topic, the sink receives only the alerts of rules that name it.')}
         error={errorAt(error, 'topics')}
-        options={SINK_TOPICS.map((value) => ({ value, label: <code>{value}</code> }))}
+        options={topicsOf(form.type).map((value) => ({ value, label: <code>{value}</code> }))}
         values={form.topics}
         onChange={(topics) => change({ topics })}
       />
-      {has(form.type, 'sender') ? <MailInputs {...part} /> : <SecretInputs {...part} />}
+      {has(form.type, 'sender') ? (
+        <MailInputs {...part} />
+      ) : has(form.type, 'oidc') ? (
+        <Credentials {...part} tokenField="secret" />
+      ) : (
+        <SecretInputs {...part} />
+      )}
       <More {...part} />
       {error !== undefined && !isAtField && <Notice tone="danger">{errorText(error)}</Notice>}
       {tested !== undefined && <TestNotice result={tested} />}
@@ -154,7 +162,7 @@ function Target({ form, error, change }: PartProps) {
           label={t('Type')}
           value={form.type}
           options={SINK_TYPES.map((value) => ({ value, label: typeLabel(value) }))}
-          onChange={(type) => change({ type })}
+          onChange={(type) => change({ type, ...(has(type, 'oidc') && { topics: topicsOf(type) }) })}
         />
       </div>
       <TextField

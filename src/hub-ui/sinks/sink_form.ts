@@ -1,13 +1,15 @@
+import type { Link } from '../../model/link.ts';
 import { EVENT_TOPICS } from '../../model/logged_event.ts';
 import { LIVE_TOPICS, type Sink, SINK_FORMATS } from '../../model/sink.ts';
 import { pairsText, readPairs, withTypesOf } from '../controls/pairs.ts';
 import { NO_SECRET, type SecretInput, secretMember } from '../controls/secret_input.ts';
 import type { FailedRequest } from '../hub/rest.ts';
 import { t } from '../languages/language.ts';
+import { type CredentialsForm, credentialsFormOf, credentialsOf, isTokenMissing } from '../links/credentials_form.ts';
 
 export type SinkTopic = Sink['topics'][number];
 
-export const SINK_TOPICS: readonly SinkTopic[] = [...EVENT_TOPICS, ...LIVE_TOPICS];
+const SINK_TOPICS: readonly SinkTopic[] = [...EVENT_TOPICS, ...LIVE_TOPICS];
 
 /** Examples of inputs, the same in every language. */
 export const EXAMPLES = {
@@ -17,8 +19,11 @@ export const EXAMPLES = {
   sender: 'hub@example.com',
 } as const;
 
+/** A sink with the credentials of another hub. */
+type StoredSink = Sink & Pick<Link, 'oidc'>;
+
 /** Inputs of the form. Lists and pairs are edited as text. */
-export interface SinkForm extends Pick<Sink, 'name' | 'type' | 'url'> {
+export interface SinkForm extends Pick<Sink, 'name' | 'type' | 'url'>, CredentialsForm {
   readonly topics: readonly SinkTopic[];
   readonly params: string;
   readonly format: NonNullable<Sink['format']>;
@@ -38,12 +43,13 @@ export interface SinkForm extends Pick<Sink, 'name' | 'type' | 'url'> {
 }
 
 /** Members that only sinks of some types have. */
-type Own = 'headers' | 'format' | 'sender' | 'recipients' | 'digest_interval' | 'quiet_hours' | 'concurrency';
+type Own = 'headers' | 'oidc' | 'format' | 'sender' | 'recipients' | 'digest_interval' | 'quiet_hours' | 'concurrency';
 
 /** Inputs of each type besides those of all types. Types that the page does not know have the common ones. */
 const OWN: Readonly<Record<string, readonly Own[]>> = {
   webhook: ['headers', 'format', 'concurrency'],
-  kafka: ['format', 'concurrency'],
+  hub: ['oidc'],
+  kafka: ['format'],
   nats: ['format', 'concurrency'],
   email: ['sender', 'recipients', 'digest_interval', 'quiet_hours'],
 };
@@ -53,13 +59,18 @@ export function has(type: Sink['type'], member: Own): boolean {
   return OWN[type]?.includes(member) ?? (member === 'format' || member === 'concurrency');
 }
 
+/** Topics of a type: another hub receives locations. */
+export function topicsOf(type: string): readonly SinkTopic[] {
+  return type === 'hub' ? ['location_updates'] : SINK_TOPICS;
+}
+
 /** Formats of a type: a record of Kafka has the key of one object, so it contains one event. */
 export function formatsOf(type: string): readonly SinkForm['format'][] {
   return type === 'kafka' ? SINK_FORMATS.filter((format) => format !== 'cloudevents_batch') : SINK_FORMATS;
 }
 
 /** Inputs for a sink; undefined for a new one. */
-export function formOf(sink: Sink | undefined, timeZone: string): SinkForm {
+export function formOf(sink: StoredSink | undefined, timeZone: string): SinkForm {
   return {
     name: sink?.name ?? '',
     type: sink?.type ?? 'webhook',
@@ -71,6 +82,7 @@ export function formOf(sink: Sink | undefined, timeZone: string): SinkForm {
     concurrency: sink?.concurrency ?? undefined,
     batch_max: sink?.batch_max ?? undefined,
     timeout: sink?.timeout ?? undefined,
+    ...credentialsFormOf(sink),
     secret: NO_SECRET,
     headers: NO_SECRET,
     sender: sink?.sender ?? '',
@@ -87,6 +99,9 @@ export function formOf(sink: Sink | undefined, timeZone: string): SinkForm {
 export function problemOf({ name, url, params, headers, ...form }: SinkForm): FailedRequest | undefined {
   if (name.trim() === '') return { params: { path: 'name' }, message: t('Give it a name') };
   if (url.trim() === '') return { params: { path: 'url' }, message: t('Enter its URL') };
+  if (has(form.type, 'oidc') && isTokenMissing(form)) {
+    return { params: { path: 'secret' }, message: t('Enter the access token') };
+  }
   const param = readPairs(params, '=');
   if (typeof param === 'string') return unreadable('params', param, EXAMPLES.params);
   const header = readPairs(headers.text, ':');
@@ -109,21 +124,22 @@ export function bodyOf(form: SinkForm, stored: Sink | undefined): object {
   const params = withTypesOf(stored?.params, readPairs(form.params, '=') as Readonly<Record<string, string>>);
   const own = (member: Own, value: unknown): object => ({ [member]: has(type, member) ? value : undefined });
   // Another type has other secrets.
-  const secret = (input: SecretInput): string | null | undefined => {
-    const member = secretMember(input);
-    return member === undefined && isOtherType ? null : member;
-  };
+  const secret = (member: string | null | undefined): string | null | undefined =>
+    member === undefined && isOtherType ? null : member;
+  const credentials = credentialsOf(form);
   return {
     ...(!isOtherType && stored),
     name: form.name.trim(),
     type,
     url: form.url.trim(),
-    topics: form.topics,
+    topics: form.topics.filter((topic) => topicsOf(type).includes(topic)),
     params: Object.keys(params).length === 0 ? undefined : params,
     timeout: form.timeout,
     batch_max: form.batch_max,
     overflow: form.overflow === 'newest_per_object' ? undefined : form.overflow,
-    secret: secret(form.secret),
+    ...(has(type, 'oidc')
+      ? { secret: secret(credentials.token), oidc: credentials.oidc }
+      : { secret: secret(secretMember(form.secret)), oidc: undefined }),
     // Defaults are not stored, and another type may not have the format.
     ...own('format', form.format === 'cloudevents' || !formatsOf(type).includes(form.format) ? undefined : form.format),
     ...own('concurrency', form.concurrency),
@@ -131,7 +147,7 @@ export function bodyOf(form: SinkForm, stored: Sink | undefined): object {
     ...own('recipients', listOf(form.recipients)),
     ...own('digest_interval', form.digest_interval),
     ...own('quiet_hours', quietHoursOf(form)),
-    headers: has(type, 'headers') ? headersOf(secret(form.headers)) : isOtherType ? null : undefined,
+    headers: has(type, 'headers') ? headersOf(secret(secretMember(form.headers))) : isOtherType ? null : undefined,
   };
 }
 
