@@ -103,6 +103,8 @@ export const SLOW: Readonly<Record<string, string>> = {
     'restarts hubs below installed pages; prefix.test.ts of that folder installs the shell below a path',
   'test/hub-ui/setup_zones.test.ts':
     'draws and places zones in a browser; setup_fences.test.ts of that folder draws on the same map, and drawn_features.test.ts moves zones without a browser',
+  'test/sinks/kafka.test.ts':
+    'starts Kafka, which is downloaded; nats.test.ts of that folder has the same faults of a smaller server',
   'test/store/wide_column_contract.test.ts':
     'starts Cassandra, which is downloaded; contract.test.ts of that folder checks the other stores',
   'test/store/widecolumn/failures.test.ts':

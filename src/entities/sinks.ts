@@ -12,6 +12,7 @@ const SINKS_MAX = 100;
 /** URL schemes of each type. */
 const SCHEMES: Readonly<Record<Sink['type'], readonly string[]>> = {
   webhook: ['https:', 'http:'],
+  kafka: ['kafka:', 'kafka+tls:'],
   nats: ['nats:', 'tls:'],
   email: ['smtp:', 'smtps:'],
 };
@@ -62,12 +63,31 @@ function withoutPassword(url: string): string {
 /** Members for one type alone. */
 const OF_TYPE = {
   webhook: ['headers'],
+  kafka: [],
   nats: [],
   email: ['sender', 'recipients', 'digest_interval', 'quiet_hours'],
 } as const satisfies Readonly<Record<Sink['type'], readonly (keyof Sink)[]>>;
 
 const ADDRESS = /^[^@\s<>,;]+@[^@\s<>,;]+$/;
 const SUBJECT = /^[^\s.*>]+(\.[^\s.*>]+)*$/;
+
+const TOPIC = /^(?!\.{1,2}$)[\w.-]{1,249}$/;
+const MECHANISMS = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'] as const;
+
+/** Name in the path of a URL: a subject of NATS, or a topic of Kafka. Empty without a valid one. */
+export function targetNameOf(url: string): string {
+  try {
+    return decodeURIComponent(new URL(url).pathname.slice(1));
+  } catch {
+    return '';
+  }
+}
+
+/** SASL mechanism in the URL of a Kafka sink; undefined without a valid one. PLAIN by default. */
+export function kafkaMechanismOf(url: string): (typeof MECHANISMS)[number] | undefined {
+  const name = new URL(url).searchParams.get('sasl') ?? 'PLAIN';
+  return MECHANISMS.find((mechanism) => mechanism === name.toUpperCase());
+}
 
 function checkMembers(sink: Sink): void {
   const { type } = sink;
@@ -76,12 +96,25 @@ function checkMembers(sink: Sink): void {
     if (sink[name] != null && !own.includes(name)) throw hubError('not_for_sink_type', { path: name, sink_type: type });
   }
   if (type === 'nats') {
-    const subject = decodeURIComponent(new URL(sink.url).pathname.slice(1));
+    const subject = targetNameOf(sink.url);
     if (!SUBJECT.test(subject) || subject.startsWith('$'))
       throw hubError('not_a_subject', { path: 'url', found: show(sink.url) });
   }
-  if (type !== 'email') return;
-  if (sink.secret?.includes(':') === false) throw hubError('not_user_and_password', { path: 'secret' });
+  if ((type === 'email' || type === 'kafka') && sink.secret?.includes(':') === false)
+    throw hubError('not_user_and_password', { path: 'secret' });
+  if (type === 'kafka') checkKafka(sink);
+  if (type === 'email') checkEmail(sink);
+}
+
+function checkKafka({ url, format }: Sink): void {
+  if (!TOPIC.test(targetNameOf(url))) throw hubError('not_a_topic', { path: 'url', found: show(url) });
+  if (kafkaMechanismOf(url) === undefined)
+    throw hubError('not_a_mechanism', { path: 'url', allowed: MECHANISMS.join(', '), found: show(url) });
+  // A record has the key of one object.
+  if (format === 'cloudevents_batch') throw hubError('not_for_sink_type', { path: 'format', sink_type: 'kafka' });
+}
+
+function checkEmail(sink: Sink): void {
   const { sender, recipients, quiet_hours: quiet } = sink;
   if (quiet?.time_zone != null && !isTimeZone(quiet.time_zone)) {
     throw hubError('not_a_time_zone', { path: 'quiet_hours.time_zone', found: show(quiet.time_zone) });

@@ -3,7 +3,7 @@ import { Maybe, Named, OneOf, Time } from './schema.ts';
 import { EVENT_TOPICS } from './logged_event.ts';
 
 /** Kinds of targets. */
-export const SINK_TYPES = ['webhook', 'nats', 'email'] as const;
+export const SINK_TYPES = ['webhook', 'kafka', 'nats', 'email'] as const;
 
 export const SINK_FORMATS = ['cloudevents', 'cloudevents_batch', 'plain'] as const;
 
@@ -28,7 +28,7 @@ export const Sink = Named('Sink', {
   url: Type.String({
     minLength: 1,
     maxLength: 2000,
-    description: 'URL of the target: https://…, nats://host/subject, or smtp://host.',
+    description: 'URL of the target: https://…, kafka://host/topic, nats://host/subject, or smtp://host.',
   }),
   topics: Type.Array(
     OneOf([...EVENT_TOPICS, ...LIVE_TOPICS], { title: 'SinkTopic', description: 'A topic of the WebSocket.' }),
@@ -67,7 +67,7 @@ export const Sink = Named('Sink', {
       maxLength: 1000,
       ...writeOnly,
       description:
-        'Of a webhook: key of the signatures, whsec_ and 24 to 64 bytes in base64. Of NATS and SMTP servers: ' +
+        'Of a webhook: key of the signatures, whsec_ and 24 to 64 bytes in base64. Of Kafka, NATS and SMTP servers: ' +
         'user:password, of NATS servers also a token. Replies never contain it. A request without it retains the ' +
         'stored one; null deletes it.',
     }),

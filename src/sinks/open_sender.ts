@@ -6,6 +6,8 @@ export async function openSender(sink: Sink, deps: SenderDeps): Promise<OpenedSe
   switch (sink.type) {
     case 'webhook':
       return (await import('./webhook.ts')).openWebhook(sink, deps);
+    case 'kafka':
+      return (await import('./kafka.ts')).openKafka(sink, deps);
     case 'nats':
       return (await import('./nats.ts')).openNats(sink, deps);
     case 'email':

@@ -393,6 +393,7 @@ test('A changed sink continues where the former version was', async () => {
 });
 
 const MAIL = { type: 'email', url: 'smtp://hooks.example.com', secret: 'user:a', sender: 'a@b', recipients: ['a@b'] };
+const KAFKA = { type: 'kafka', url: 'kafka://hooks.example.com/rtls', secret: 'user:password' };
 const INVALID: readonly (readonly [more: object, message: RegExp])[] = [
   [
     { url: 'ftp://hooks.example.com' },
@@ -424,6 +425,12 @@ const INVALID: readonly (readonly [more: object, message: RegExp])[] = [
   [{ type: 'nats', url: 'nats://hooks.example.com' }, /^url: must have a subject of NATS as its path/],
   [{ type: 'nats', url: 'nats://hooks.example.com/$JS.API' }, /^url: must have a subject of NATS as its path/],
   [{ type: 'nats', url: 'nats://hooks.example.com/a.*' }, /^url: must have a subject of NATS as its path/],
+  [{ type: 'nats', url: 'nats://hooks.example.com/%zz' }, /^url: must have a subject of NATS as its path/],
+  [{ ...KAFKA, url: 'kafka://hooks.example.com' }, /^url: must have a topic of Kafka as its path/],
+  [{ ...KAFKA, url: 'kafka://hooks.example.com/a/b' }, /^url: must have a topic of Kafka as its path/],
+  [{ ...KAFKA, url: 'kafka://hooks.example.com/a?sasl=NTLM' }, /^url: must have a mechanism of SASL .*SCRAM-SHA-512/],
+  [{ ...KAFKA, secret: 'token' }, /^secret: must be a user name and a password/],
+  [{ ...KAFKA, format: 'cloudevents_batch' }, /^format: must be absent from a sink of type kafka/],
   [{ type: 'nats' }, /^url: must be a URL with nats:\/\/, tls:\/\/ for a sink of type nats/],
   [{ type: 'email', url: 'smtp://hooks.example.com' }, /^secret: must be a user name and a password/],
   [{ ...MAIL, sender: null }, /^sender: must be an e-mail address, such as rtls@example.com, found null/],

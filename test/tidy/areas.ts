@@ -189,6 +189,7 @@ export const SINGLE_SITES: Readonly<Record<string, readonly string[]>> = {
   standardwebhooks: ['src/sinks'],
   pino: ['src/hub'],
   '@nats-io/transport-node': ['src/cluster/nats/connection.ts', 'src/sinks/nats.ts'],
+  '@platformatic/kafka': ['src/sinks/kafka.ts'],
   nodemailer: ['src/sinks/email.ts'],
   mqtt: ['src/mqtt/broker_connection.ts', 'src/cli/demo/broker_feed.ts'],
 };
@@ -205,7 +206,10 @@ export const OPTIONAL_ROOMS: readonly { readonly path: string; readonly importer
   { path: 'src/hub/authorization.ts', importers: ['test'] },
   { path: 'src/hub/outgoing_fetch.ts', importers: ['test'] },
   // For a hub without sinks, and for a sink of another type.
-  ...['sink_runner', 'webhook', 'nats', 'email'].map((name) => ({ path: `src/sinks/${name}.ts`, importers: ['test'] })),
+  ...['sink_runner', 'webhook', 'kafka', 'nats', 'email'].map((name) => ({
+    path: `src/sinks/${name}.ts`,
+    importers: ['test'],
+  })),
   { path: 'src/sinks/open_sender.ts', importers: ['src/sinks/sink_runner.ts', 'test'] },
   // For a hub without history: its routes reject requests, but describe the queries.
   {
