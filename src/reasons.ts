@@ -170,6 +170,7 @@ const REASONS_OF_CODE = {
     several_collections: 'stream, aggregate and _aggregation: only one of them may be set',
     singular_fit: 'must decide a map from local to geographic points, found {count} pairs with a singular fit',
     site_exists: 'must be true if the hub already has a site, found {count} {unit}',
+    link_host_not_allowed: 'must name a host that link_allowed_hosts allows: {detail}',
     sink_host_not_allowed: 'must name a host that sink_allowed_hosts allows: {detail}',
     source_not_in_crs: '{kind} "{id}" cannot be shown in {crs}: found source "{source}"',
     span_has_too_many_rows:

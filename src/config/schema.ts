@@ -111,6 +111,11 @@ export const ConfigSchema = Type.Object({
     description:
       'Hosts to which sinks may deliver: names, *.example.com, addresses, networks. "*": all with public addresses.',
   }),
+  link_allowed_hosts: Type.Array(Type.String(), {
+    default: ['*'],
+    description:
+      'Hosts to which links may connect: names, *.example.com, addresses, networks. "*": all with public addresses.',
+  }),
   base_path: Type.String({
     default: '',
     description:

@@ -6,9 +6,11 @@ import { Documents, type DocumentsDeps } from '../entities/documents.ts';
 import type { Entities } from '../entities/entities.ts';
 import type { Query, QueryResult } from '../core/item.ts';
 import { LINKS } from '../entities/links.ts';
-import { SinkTargets } from '../entities/sink_targets.ts';
+import { OutgoingTargets } from '../entities/outgoing_targets.ts';
+import { hubError } from '../errors.ts';
 import { joinEvents, textEvent } from '../events/event_bytes.ts';
 import { MAP_VIEWS } from '../entities/map_views.ts';
+import { show } from '../model/error_value_text.ts';
 import type { Link } from '../model/link.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import type { MapView } from '../model/view.ts';
@@ -76,8 +78,13 @@ export function connectDefined(deps: DefinedDeps): DefinedParts {
     warn: (message, facts) => log.warn(message, facts),
   });
   const views = new Documents(MAP_VIEWS, { newId, commit, changed: () => undefined });
-  const links = new Documents(LINKS, { newId, commit, changed: () => hubLinks.refresh() });
-  const hubLinks = connectLinks({ links, clock, machine, ingest, entities, cluster, read, log });
+  const linkTargets = new OutgoingTargets('link_allowed_hosts', deps.config.link_allowed_hosts);
+  const links = new Documents(LINKS, {
+    ...{ newId, commit },
+    changed: () => hubLinks.refresh(),
+    admit: (link) => admitLink(link, linkTargets),
+  });
+  const hubLinks = connectLinks({ links, targets: linkTargets, clock, machine, ingest, entities, cluster, read, log });
   const sinks = connectSinks(deps, {
     commit,
     rulesNaming: (id) => new Set(alerts.rules.list.flatMap((rule) => (rule.sinks?.includes(id) ? [rule.id] : []))),
@@ -95,6 +102,14 @@ export function connectDefined(deps: DefinedDeps): DefinedParts {
   };
 }
 
+/** Throws HUB_BAD_REQUEST for a link to a host that is not allowed. */
+function admitLink({ url, oidc }: Link, targets: OutgoingTargets): void {
+  for (const [path, each] of [['url', url] as const, ['oidc.token_url', oidc?.token_url] as const]) {
+    const why = each === undefined ? undefined : targets.whyNotHost(new URL(each).hostname);
+    if (why !== undefined) throw hubError('link_host_not_allowed', { path, found: show(each) }, { detail: why });
+  }
+}
+
 /**
  * Creates the sinks of the hub without starting them.
  *
@@ -107,7 +122,7 @@ function connectSinks(
 ): Sinks {
   const { clock, machine, config, log, entities, cluster } = deps;
   const { fanout } = deps.stages;
-  const targets = new SinkTargets(config.sink_allowed_hosts);
+  const targets = new OutgoingTargets('sink_allowed_hosts', config.sink_allowed_hosts);
   let outgoing: Promise<SenderDeps['fetch']> | undefined;
   return new Sinks({
     now: clock.now,

@@ -3,6 +3,7 @@ import type { Cluster } from '../cluster/cluster.ts';
 import type { Query, QueryResult } from '../core/item.ts';
 import type { Documents } from '../entities/documents.ts';
 import type { Entities } from '../entities/entities.ts';
+import { type OutgoingTargets, TargetRefused } from '../entities/outgoing_targets.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import type { Links } from '../links/links.ts';
 import type { Link, LinkState, LinkStatus } from '../model/link.ts';
@@ -22,6 +23,7 @@ export interface HubLinks extends Pick<LinksApi, 'state'>, MeasuredLinks {
 
 interface LinkParts {
   readonly links: Documents<Link>;
+  readonly targets: OutgoingTargets;
   readonly clock: Clock;
   readonly machine: Machine;
   readonly ingest: Ingest;
@@ -86,14 +88,14 @@ interface LinksOptions {
 }
 
 async function openLinks(
-  { links, ingest, entities, machine, clock, read, log }: LinkParts,
+  { links, targets, ingest, entities, machine, clock, read, log }: LinkParts,
   { hubId, isElected }: LinksOptions,
 ): Promise<Links> {
   const [{ Links: HubLinks }, { outgoingFetch }] = await Promise.all([
     import('../links/links.ts'),
     import('./outgoing_fetch.ts'),
   ]);
-  const { fetch, openSocket } = outgoingFetch({ env: process.env });
+  const { fetch, openSocket } = outgoingFetch({ env: process.env, lookup: targets.lookup });
   return new HubLinks({
     ...{ hubId, log, isElected, openSocket },
     turns: machine.turns,
@@ -112,8 +114,13 @@ async function openLinks(
       const results = await read({ ask: 'provider_locations', view: { crs: 'EPSG:4326' } });
       return results.flatMap((result) => ('texts' in result ? result.texts : []));
     },
-    // A redirect could lead the access token to another server.
-    request: (url, request) => fetch(url, { ...request, redirect: 'error' }),
+    request(url, request) {
+      // Addresses in URLs are not looked up. A connection begins with a request, so its WebSocket needs no further check.
+      const why = targets.whyNotHost(new URL(url).hostname);
+      if (why !== undefined) return Promise.reject(new TargetRefused(why));
+      // A redirect could lead the access token to another server.
+      return fetch(url, { ...request, redirect: 'error' });
+    },
     accept: (topic, values, nameOf) =>
       topic === 'location_updates'
         ? ingest.locationsEach(values, 'link', nameOf)

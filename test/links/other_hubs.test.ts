@@ -106,6 +106,28 @@ test('The last location of an interval always arrives', async (t) => {
   assert.equal(body.timestamp_generated, '2026-03-01T12:00:05.000Z');
 });
 
+test('A link to a host that link_allowed_hosts does not allow is rejected, or connects to no address of it', async (t) => {
+  const hub = await openHub(t, { link_allowed_hosts: '["*"]' });
+  const server = await openOmloxServer(t);
+  const oidc = { token_url: 'http://169.254.169.254/token', client_id: 'hub' };
+  for (const [more, path] of [
+    [{ url: server.url }, 'url'],
+    [{ url: 'http://[::ffff:127.0.0.1]:8081/v2' }, 'url'],
+    [{ url: 'http://hub.example.com/v2', oidc }, 'oidc.token_url'],
+  ] as const) {
+    const { status, text } = await hub.post('/links', { name: 'other', ...more });
+    assert.equal(status, 400, text);
+    assert.match(
+      text,
+      new RegExp(`${path}: must name a host that link_allowed_hosts allows: address .* is not public`),
+    );
+  }
+  const other = await link(hub, server.url.replace('127.0.0.1', 'localhost'));
+  const { last_error: why } = await other.until(({ status }) => status === 'waiting');
+  assert.match(why ?? '', /host "localhost" has the address .*, which is not public, and link_allowed_hosts does not/);
+  assert.deepEqual([server.requests, server.frames], [[], []]);
+});
+
 test('A link that cannot be checked is rejected with its field and value', async (t) => {
   const hub = await openHub(t);
   for (const [body, message] of [

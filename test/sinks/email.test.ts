@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { SMTPServer } from 'smtp-server';
-import { SinkTargets } from '../../src/entities/sink_targets.ts';
+import { OutgoingTargets } from '../../src/entities/outgoing_targets.ts';
 import type { QueuedEvent } from '../../src/sinks/delivery_queue.ts';
 import { endOfQuietHours } from '../../src/sinks/email.ts';
 import { openSender } from '../../src/sinks/open_sender.ts';
@@ -45,7 +45,7 @@ async function openMailbox(t: TestContext, { limit }: { readonly limit?: number 
 }
 
 function open(port: number, { secret = 'hub:correct', allowed = ['127.0.0.1'] } = {}): Promise<OpenedSender> {
-  const targets = new SinkTargets(allowed);
+  const targets = new OutgoingTargets('sink_allowed_hosts', allowed);
   const deps: SenderDeps = {
     now: Date.now,
     schedule,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { Admin, Consumer } from '@platformatic/kafka';
-import { SinkTargets } from '../../src/entities/sink_targets.ts';
+import { OutgoingTargets } from '../../src/entities/outgoing_targets.ts';
 import type { Outcome, QueuedEvent } from '../../src/sinks/delivery_queue.ts';
 import { openSender } from '../../src/sinks/open_sender.ts';
 import type { Sender, SenderDeps } from '../../src/sinks/sender.ts';
@@ -57,7 +57,7 @@ async function recordsOf(topic: string, count: number): Promise<readonly ReadRec
 }
 
 function depsOf(allowed: readonly string[]): SenderDeps {
-  const targets = new SinkTargets(allowed);
+  const targets = new OutgoingTargets('sink_allowed_hosts', allowed);
   return {
     now: Date.now,
     schedule,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
-import { SinkTargets } from '../../src/entities/sink_targets.ts';
+import { OutgoingTargets } from '../../src/entities/outgoing_targets.ts';
 import type { Outcome, QueuedEvent } from '../../src/sinks/delivery_queue.ts';
 import { openSender } from '../../src/sinks/open_sender.ts';
 import type { Sender, SenderDeps } from '../../src/sinks/sender.ts';
@@ -12,7 +12,7 @@ const nats = await testNats();
 const { skip } = nats;
 
 function depsOf(allowed: readonly string[]): SenderDeps {
-  const targets = new SinkTargets(allowed);
+  const targets = new OutgoingTargets('sink_allowed_hosts', allowed);
   return {
     now: Date.now,
     schedule,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { SinkTargets } from '../../src/entities/sink_targets.ts';
+import { OutgoingTargets } from '../../src/entities/outgoing_targets.ts';
 import { outgoingFetch } from '../../src/hub/outgoing_fetch.ts';
 import type { Sink } from '../../src/model/sink.ts';
 import type { Outcome, QueuedEvent } from '../../src/sinks/delivery_queue.ts';
@@ -21,7 +21,7 @@ const EVENT: QueuedEvent = {
 };
 
 function depsOf(allowed: readonly string[] = ['127.0.0.1', 'localhost']): SenderDeps {
-  const targets = new SinkTargets(allowed);
+  const targets = new OutgoingTargets('sink_allowed_hosts', allowed);
   const { fetch } = outgoingFetch({ env: {}, lookup: targets.lookup });
   return {
     now: Date.now,

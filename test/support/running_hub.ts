@@ -49,6 +49,8 @@ export async function openTestHub(settings: TestSettings = {}, options: TestHubO
   }
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'hub-test-')));
   const env: Record<string, string> = { HUB_CONFIG_PATH: folder, HUB_PORT: '0', HUB_NUM_THREADS: '2' };
+  // Hubs of tests are linked with each other.
+  env['HUB_LINK_ALLOWED_HOSTS'] = '["*", "127.0.0.1"]';
   for (const [name, value] of Object.entries(settings)) env[`HUB_${name.toUpperCase()}`] = settingText(value);
   // Tests record history at fixed times in the past.
   if (settings['history'] === true) env['HUB_HISTORY_RETENTION_DAYS'] ??= 'null';

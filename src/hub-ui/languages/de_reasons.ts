@@ -260,6 +260,7 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   shutting_down: '{operation} nicht möglich: Der Hub wird beendet',
   singular_fit: 'muss lokale eindeutig auf geografische Punkte abbilden; {count} Paare tun das nicht',
   site_exists: 'muss true sein, wo der Hub schon einen Standort hat ({count} {unit})',
+  link_host_not_allowed: 'muss einen Host nennen, den link_allowed_hosts erlaubt: {detail}',
   sink_host_not_allowed: 'muss einen Host nennen, den sink_allowed_hosts erlaubt: {detail}',
   sink_not_here: 'Abfragen des Ziels „{id}“ nicht möglich: Ein anderer Hub beliefert es',
   source_not_in_crs: '{kind} „{id}“ lässt sich nicht in {crs} zeigen: Die Quelle ist „{source}“',

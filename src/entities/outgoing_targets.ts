@@ -1,11 +1,14 @@
 import { lookup as systemLookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import { BlockList, isIP } from 'node:net';
 
+/** Settings that limit targets. */
+type AllowedHostsSetting = 'sink_allowed_hosts' | 'link_allowed_hosts';
+
 /**
- * Decides to which hosts the hub may deliver events. Users name the targets, so without a check they could reach
- * services that only the hub can reach (server-side request forgery).
+ * Decides to which hosts sinks, or links, may connect. Users name the hosts, so without a check they could reach services
+ * that only the hub can reach (server-side request forgery).
  *
- * The setting `sink_allowed_hosts` lists host names, `*.` with a domain, `*`, addresses, and networks:
+ * The settings `sink_allowed_hosts` and `link_allowed_hosts` list host names, `*.` with a domain, `*`, addresses, and networks:
  *
  *   address                                               | allowed if the list contains
  *   ------------------------------------------------------+--------------------------------------------------------
@@ -15,15 +18,17 @@ import { BlockList, isIP } from 'node:net';
  * A host is allowed only if all its addresses are. `lookup` resolves a name for a connection and checks the result, so
  * the connection uses exactly the addresses that were checked, whatever the name server answers later.
  */
-export class SinkTargets {
+export class OutgoingTargets {
   readonly #names = new Set<string>();
   readonly #domains: string[] = [];
   readonly #networks = new BlockList();
+  readonly #setting: AllowedHostsSetting;
   readonly #resolve: Resolve;
   #hasNetworks = false;
 
   /** `resolve` is that of the system by default. */
-  constructor(allowed: readonly string[], resolve: Resolve = systemLookup as Resolve) {
+  constructor(setting: AllowedHostsSetting, allowed: readonly string[], resolve: Resolve = systemLookup as Resolve) {
+    this.#setting = setting;
     this.#resolve = resolve;
     for (const entry of allowed) this.#allow(entry.toLowerCase());
   }
@@ -36,7 +41,7 @@ export class SinkTargets {
     const host = plainHost(hostname);
     if (isIP(host) !== 0) return this.#whyNotAddress(host, host);
     if (this.#hasNetworks || this.#isNamed(host)) return undefined;
-    return `host "${host}" is not in sink_allowed_hosts`;
+    return `host "${host}" is not in ${this.#setting}`;
   }
 
   /** Resolves a host name for a connection. Fails if the name has an address that is not allowed. */
@@ -85,12 +90,12 @@ export class SinkTargets {
     if (this.#networks.check(inner, familyOf(inner)) || this.#networks.check(address, familyOf(address)))
       return undefined;
     const what = host === address ? `address ${address}` : `host "${host}" has the address ${address}, which`;
-    if (!isPublic(inner)) return `${what} is not public, and sink_allowed_hosts does not contain the address`;
-    return this.#isNamed(host) ? undefined : `${what} is not in sink_allowed_hosts`;
+    if (!isPublic(inner)) return `${what} is not public, and ${this.#setting} does not contain the address`;
+    return this.#isNamed(host) ? undefined : `${what} is not in ${this.#setting}`;
   }
 }
 
-/** A target that sink_allowed_hosts does not allow. */
+/** A target that the setting does not allow. */
 export class TargetRefused extends Error {
   override name = 'TargetRefused';
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { LookupAddress } from 'node:dns';
 import { test } from 'node:test';
-import { type Resolve, SinkTargets } from '../../src/entities/sink_targets.ts';
+import { type Resolve, OutgoingTargets } from '../../src/entities/outgoing_targets.ts';
 
 /** URLs by which an attacker tries to reach a service that only the hub can reach. */
 const TRICKS = [
@@ -51,7 +51,7 @@ const resolve: Resolve = (hostname, _options, done) => {
     );
 };
 
-function resolved(targets: SinkTargets, hostname: string, all = true): Promise<string | LookupAddress[]> {
+function resolved(targets: OutgoingTargets, hostname: string, all = true): Promise<string | LookupAddress[]> {
   return new Promise((fulfil, reject) => {
     targets.lookup(hostname, { all }, (error, address) => (error === null ? fulfil(address) : reject(error)));
   });
@@ -59,14 +59,14 @@ function resolved(targets: SinkTargets, hostname: string, all = true): Promise<s
 
 test(`By default none of ${TRICKS.length} addresses that are not public is a target`, () => {
   assert.ok(TRICKS.length >= 50);
-  const targets = new SinkTargets(['*']);
+  const targets = new OutgoingTargets('sink_allowed_hosts', ['*']);
   for (const url of TRICKS) {
     assert.match(targets.whyNotHost(new URL(url).hostname) ?? 'allowed', /^address \S+ is not public/, url);
   }
 });
 
 test('By default public addresses and all names are targets', () => {
-  const targets = new SinkTargets(['*']);
+  const targets = new OutgoingTargets('sink_allowed_hosts', ['*']);
   for (const url of [
     'http://8.8.8.8',
     'https://[2606:4700::1111]',
@@ -79,7 +79,7 @@ test('By default public addresses and all names are targets', () => {
 });
 
 test('A name is resolved once, and refused if any of its addresses is not public', async () => {
-  const targets = new SinkTargets(['*'], resolve);
+  const targets = new OutgoingTargets('sink_allowed_hosts', ['*'], resolve);
   for (const name of [
     'localhost',
     'metadata.google.internal',
@@ -101,13 +101,14 @@ test('A name server that changes its answer cannot redirect a connection: each l
     answers++;
     done(null, [{ address: answers === 1 ? '93.184.216.34' : '127.0.0.1', family: 4 }]);
   };
-  const targets = new SinkTargets(['*'], rebinding);
+  const targets = new OutgoingTargets('sink_allowed_hosts', ['*'], rebinding);
   assert.equal(await resolved(targets, 'rebind.example.com', false), '93.184.216.34');
   await assert.rejects(resolved(targets, 'rebind.example.com', false), /127\.0\.0\.1, which is not public/);
 });
 
 test('Names, domains, addresses and networks of sink_allowed_hosts are targets, and nothing else', async () => {
-  const targets = new SinkTargets(
+  const targets = new OutgoingTargets(
+    'sink_allowed_hosts',
     ['hooks.example.com', '*.partner.example', '10.1.0.0/16', '127.0.0.1', 'fd00::/8'],
     resolve,
   );
@@ -120,7 +121,7 @@ test('Names, domains, addresses and networks of sink_allowed_hosts are targets, 
   }
   assert.equal(await resolved(targets, 'erp.local', false), '10.1.2.3');
   await assert.rejects(resolved(targets, 'half.example.com'), /93\.184\.216\.34, which is not in sink_allowed_hosts/);
-  const named = new SinkTargets(['hooks.example.com']);
+  const named = new OutgoingTargets('sink_allowed_hosts', ['hooks.example.com']);
   assert.equal(named.whyNotHost('evil.example.com'), 'host "evil.example.com" is not in sink_allowed_hosts');
   assert.equal(
     named.whyNotHost('hooks.example.com.evil.com'),
@@ -128,7 +129,7 @@ test('Names, domains, addresses and networks of sink_allowed_hosts are targets, 
   );
   // A name in the list does not make its private address a target.
   await assert.rejects(
-    resolved(new SinkTargets(['erp.local'], resolve), 'erp.local'),
+    resolved(new OutgoingTargets('sink_allowed_hosts', ['erp.local'], resolve), 'erp.local'),
     /10\.1\.2\.3, which is not public/,
   );
 });
