@@ -7,6 +7,7 @@ import { runClusterRounds } from './cluster/cluster_rounds.ts';
 import { reportOf, runCrashRounds } from './crash_rounds.ts';
 import { mqttReport, ROUND_HEAD, roundLine } from './mqtt/mqtt_report.ts';
 import { runMqttRounds } from './mqtt/mqtt_rounds.ts';
+import { runSinkRounds } from './sink_rounds.ts';
 
 /**
  * `npm run crash -- --rounds 100 --seed 1`: kills a hub repeatedly, and reports lost data.
@@ -22,6 +23,9 @@ import { runMqttRounds } from './mqtt/mqtt_rounds.ts';
  * `npm run crash -- --mqtt --rounds 50 --seed 1`: a hub and a mosquitto (`--broker hivemq`: another broker) under load
  * of sources with QoS 1. In each round one of them, both, or the connection between them fails. A proxy between them
  * distinguishes what the broker has forgotten from what the hub has lost.
+ *
+ * `npm run crash -- --sinks --rounds 50 --seed 1`: kills a hub in the middle of requests while a webhook and a WebSocket
+ * subscriber receive its fence events. Each must have all events of the log, in order per object.
  */
 const { values } = parseArgs({
   options: {
@@ -32,6 +36,7 @@ const { values } = parseArgs({
     save: { type: 'string' },
     release: { type: 'string' },
     mqtt: { type: 'boolean', default: false },
+    sinks: { type: 'boolean', default: false },
     broker: { type: 'string', default: 'mosquitto' },
   },
 });
@@ -58,6 +63,7 @@ process.exit(isClean ? 0 : 1);
 
 function crash(): Promise<boolean> {
   if (values.mqtt) return crashMqtt();
+  if (values.sinks) return crashSinks();
   return values.cluster === undefined ? crashOne() : crashCluster(Number(values.cluster));
 }
 
@@ -83,6 +89,16 @@ async function crashMqtt(): Promise<boolean> {
   });
   process.stdout.write(`\n${mqttReport(findings, `seed ${values.seed}, ${broker}`)}\n`);
   return findings.problems.length === 0;
+}
+
+async function crashSinks(): Promise<boolean> {
+  const { rounds: kills, seed } = options;
+  const done = (round: number): void => tell(`round ${round} of ${kills}`);
+  const { events, interrupted, repeated, problems } = await runSinkRounds({ kills, seed, atEnd, done });
+  const counts = `${events} events, ${interrupted} requests interrupted, ${repeated} deliveries repeated`;
+  process.stdout.write(`${kills} kills with seed ${seed}: ${counts}, ${problems.length} problems\n`);
+  for (const problem of problems) process.stderr.write(`  ${problem}\n`);
+  return problems.length === 0;
 }
 
 async function crashOne(): Promise<boolean> {
