@@ -18,8 +18,8 @@ export const LINKS: DocumentKind<Link> = {
 
 function check(body: EntityBody): Link {
   const link = onlyMembers(Link, schema.parse(body));
-  checkUrl('url', link.url);
-  if (link.oidc != null) checkUrl('oidc.token_url', link.oidc.token_url);
+  checkApiUrl('url', link.url);
+  if (link.oidc != null) checkApiUrl('oidc.token_url', link.oidc.token_url);
   if (link.token != null && link.oidc != null) throw hubError('not_with', { path: 'token', member: 'oidc' });
   // Params are returned, so a token must not be among them.
   if (link.params != null && Object.hasOwn(link.params, 'token')) {
@@ -28,7 +28,8 @@ function check(body: EntityBody): Link {
   return link;
 }
 
-function checkUrl(path: string, text: string): void {
+/** Throws HUB_BAD_REQUEST unless a string is the URL of an API. */
+export function checkApiUrl(path: string, text: string): void {
   const url = URL.parse(text);
   const isPlain = url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
   if (isPlain && /^https?:$/.test(url.protocol)) return;

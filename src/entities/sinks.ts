@@ -4,6 +4,7 @@ import { pathOf, show } from '../model/error_value_text.ts';
 import { Sink } from '../model/sink.ts';
 import { onlyMembers } from './body.ts';
 import type { DocumentKind } from './documents.ts';
+import { checkApiUrl } from './links.ts';
 
 const schema = checker(Sink);
 
@@ -12,6 +13,7 @@ const SINKS_MAX = 100;
 /** URL schemes of each type. */
 const SCHEMES: Readonly<Record<Sink['type'], readonly string[]>> = {
   webhook: ['https:', 'http:'],
+  hub: ['https:', 'http:'],
   kafka: ['kafka:', 'kafka+tls:'],
   nats: ['nats:', 'tls:'],
   email: ['smtp:', 'smtps:'],
@@ -30,7 +32,10 @@ export const SINKS: DocumentKind<Sink> = {
   prefix: 'sink ',
   kind: 'sink',
   max: SINKS_MAX,
-  secrets: { paths: [['secret'], ['headers']], receivers: [['url']] },
+  secrets: {
+    paths: [['secret'], ['headers'], ['oidc', 'client_secret']],
+    receivers: [['url'], ['oidc', 'token_url']],
+  },
   check(body) {
     const sink = onlyMembers(Sink, schema.parse(body));
     checkUrl(sink);
@@ -63,6 +68,7 @@ function withoutPassword(url: string): string {
 /** Members for one type alone. */
 const OF_TYPE = {
   webhook: ['headers'],
+  hub: ['oidc'],
   kafka: [],
   nats: [],
   email: ['sender', 'recipients', 'digest_interval', 'quiet_hours'],
@@ -102,8 +108,19 @@ function checkMembers(sink: Sink): void {
   }
   if ((type === 'email' || type === 'kafka') && sink.secret?.includes(':') === false)
     throw hubError('not_user_and_password', { path: 'secret' });
+  if (type === 'hub') checkHub(sink);
   if (type === 'kafka') checkKafka(sink);
   if (type === 'email') checkEmail(sink);
+}
+
+/** A sink to another hub delivers locations only. */
+function checkHub({ url, topics, format, secret, oidc }: Sink): void {
+  checkApiUrl('url', url);
+  if (oidc != null) checkApiUrl('oidc.token_url', oidc.token_url);
+  if (secret != null && oidc != null) throw hubError('not_with', { path: 'secret', member: 'oidc' });
+  if (format != null) throw hubError('not_for_sink_type', { path: 'format', sink_type: 'hub' });
+  const other = topics.findIndex((topic) => topic !== 'location_updates');
+  if (other >= 0) throw hubError('not_for_sink_type', { path: pathOf('topics', [String(other)]), sink_type: 'hub' });
 }
 
 function checkKafka({ url, format }: Sink): void {

@@ -1,3 +1,5 @@
+import type { Peer } from '../remote/remote_api.ts';
+
 /**
  * The connection of a link, as a state machine without clock, random numbers and sockets.
  *
@@ -34,13 +36,6 @@ export type LinkPhase =
 export type Reading =
   | { readonly at: 'running' | 'finished' }
   | { readonly at: 'waiting'; readonly untilMs: number; readonly attempts: number };
-
-/** The other hub. */
-export interface Peer {
-  /** Its id, or the host of its URL if it reports none. */
-  readonly hubId: string;
-  readonly hubName?: string;
-}
 
 export interface LinkConnection {
   readonly phase: LinkPhase;

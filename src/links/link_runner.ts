@@ -3,6 +3,7 @@ import { parseJson } from '../model/json.ts';
 import { isObject } from '../model/json_tree.ts';
 import { LINK_TOPICS, type Link, type LinkState, type LinkTopic } from '../model/link.ts';
 import { formatTime, parseTime } from '../model/time.ts';
+import type { Request } from '../remote/remote_api.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
 import { Inflow } from './inflow.ts';
 import {
@@ -17,7 +18,7 @@ import {
 import { Mirror, MIRRORED, type MirrorCounts, type MirrorTarget } from './mirror.ts';
 import type { NewestItems } from './newest_items.ts';
 import { Passage, type PassageCounts, type PassedItem } from './passage.ts';
-import { RemoteHub, type Request } from './remote_hub.ts';
+import { RemoteHub } from './remote_hub.ts';
 
 /** A WebSocket to another server. */
 export interface OutgoingSocket {
@@ -226,7 +227,7 @@ export class LinkRunner {
   }
 
   async #identify(signal: AbortSignal): Promise<void> {
-    const peer = await this.#remote.identify(signal);
+    const peer = await this.#remote.api.identify(signal);
     const { hubId, newest, prepare } = this.#deps;
     if (!this.#isPrepared) await prepare();
     if (signal.aborted) return;
@@ -268,7 +269,7 @@ export class LinkRunner {
       },
       closed: (why) => {
         if (!current()) return;
-        this.#remote.forgetToken();
+        this.#remote.api.forgetToken();
         this.#signal({ what: 'failed', why });
       },
     });
@@ -276,7 +277,7 @@ export class LinkRunner {
   }
 
   async #subscribe(signal: AbortSignal): Promise<void> {
-    const token = await this.#remote.token(signal);
+    const token = await this.#remote.api.token(signal);
     if (signal.aborted) return;
     const params = { ...this.#link.params, ...(token !== undefined && { token }) };
     for (const topic of this.#topics) this.#socket?.send(JSON.stringify({ event: 'subscribe', topic, params }));
@@ -313,7 +314,7 @@ export class LinkRunner {
   /** Reads all entities and applies them, and does so again after a while. */
   async #readMirror(signal: AbortSignal): Promise<void> {
     if (this.#mirror === undefined) return;
-    this.#subscribeToChanges(await this.#remote.token(signal));
+    this.#subscribeToChanges(await this.#remote.api.token(signal));
     const snapshot = await this.#remote.readEntities(signal);
     if (signal.aborted) return;
     const applying = this.#mirror.apply(snapshot);
@@ -348,7 +349,7 @@ export class LinkRunner {
           this.#changeTopics--;
           return;
         }
-        this.#remote.forgetToken();
+        this.#remote.api.forgetToken();
         this.#signal({ what: 'failed', why: `The other hub reports: ${describe(frame)}` });
         return;
       case 'message':

@@ -1,7 +1,7 @@
-import type { Link, LinkState } from '../model/link.ts';
+import { hubsOf, type Link, type LinkState } from '../model/link.ts';
 import { LinkRunner, type LinkRunnerDeps } from './link_runner.ts';
 import { NewestItems } from './newest_items.ts';
-import { hubsOf, keyOf, timeOf } from './passage.ts';
+import { keyOf, timeOf } from './passage.ts';
 
 export interface LinksDeps extends Omit<LinkRunnerDeps, 'newest' | 'prepare'> {
   /** The last locations of this hub, as JSON. Rejects with HUB_UNAVAILABLE. */

@@ -1,5 +1,5 @@
 import { isObject } from '../model/json_tree.ts';
-import { type LinkTopic, ORIGIN_PROPERTY } from '../model/link.ts';
+import { hubsOf, isLoop, type LinkTopic, ORIGIN_PROPERTY } from '../model/link.ts';
 import { parseTime } from '../model/time.ts';
 import type { NewestItems } from './newest_items.ts';
 
@@ -31,9 +31,6 @@ export interface PassageCounts {
   malformed: number;
   originChanges: number;
 }
-
-/** Hubs on the way of an item beyond which it is considered to be in a loop of hubs without ids. */
-const HUBS_MAX = 32;
 
 /**
  * Decides which locations and proximities of another hub this hub accepts, and converts them to its own:
@@ -107,7 +104,7 @@ export class Passage {
     }
     this.counts.received++;
     const hubs = hubsOf(sent);
-    if (hubs.length >= HUBS_MAX || hubs.includes(hubId) || hubs.includes(peerId)) {
+    if (isLoop(hubs, [hubId, peerId])) {
       this.counts.looped++;
       return undefined;
     }
@@ -178,10 +175,4 @@ export function keyOf(topic: LinkTopic, providerId: string): string {
 /** Time of the measurement; NaN without a valid one. */
 export function timeOf({ timestamp_generated: generated }: Readonly<Record<string, unknown>>): number {
   return typeof generated === 'string' ? parseTime(generated) : Number.NaN;
-}
-
-/** Ids of the hubs through which an item has come. */
-export function hubsOf({ properties }: Readonly<Record<string, unknown>>): readonly string[] {
-  const hubs = isObject(properties) ? properties[ORIGIN_PROPERTY] : undefined;
-  return Array.isArray(hubs) ? hubs.filter((hub): hub is string => typeof hub === 'string') : [];
 }

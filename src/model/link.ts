@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { isObject } from './json_tree.ts';
 import { Maybe, Named, OneOf, Time } from './schema.ts';
 
 /** Topics of another hub that a link can subscribe to. */
@@ -11,6 +12,20 @@ export type LinkStatus = (typeof LINK_STATUSES)[number];
 /** Property of a location with the ids of the hubs through which it has come, the first one first. */
 export const ORIGIN_PROPERTY = 'hub.origin';
 
+/** Hubs on the way of a location beyond which it is considered to be in a loop of hubs without ids. */
+const HUBS_MAX = 32;
+
+/** Ids of the hubs through which a location has come, the first one first. */
+export function hubsOf({ properties }: Readonly<Record<string, unknown>>): readonly string[] {
+  const hubs = isObject(properties) ? properties[ORIGIN_PROPERTY] : undefined;
+  return Array.isArray(hubs) ? hubs.filter((hub): hub is string => typeof hub === 'string') : [];
+}
+
+/** Whether a location that has come through `hubs` has already passed one of `ids`. */
+export function isLoop(hubs: readonly string[], ids: readonly string[]): boolean {
+  return hubs.length >= HUBS_MAX || ids.some((id) => hubs.includes(id));
+}
+
 /** Maximum interval between two locations of an object, in milliseconds: a day. */
 const INTERVAL_MAX_MS = 86_400_000;
 
@@ -18,7 +33,7 @@ const time = Time('RFC 3339 date and time.');
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 const url = (description: string) => Type.String({ minLength: 1, maxLength: 2000, description });
 
-const LinkOidc = Named('LinkOidc', {
+export const LinkOidc = Named('LinkOidc', {
   token_url: url('Token endpoint of the identity server.'),
   client_id: Type.String({ minLength: 1, maxLength: 1000, description: 'Id of this hub at the identity server.' }),
   client_secret: Maybe(

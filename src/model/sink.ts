@@ -1,9 +1,10 @@
 import Type, { type Static } from 'typebox';
+import { LinkOidc } from './link.ts';
 import { Maybe, Named, OneOf, Time } from './schema.ts';
 import { EVENT_TOPICS } from './logged_event.ts';
 
 /** Kinds of targets. */
-export const SINK_TYPES = ['webhook', 'kafka', 'nats', 'email'] as const;
+export const SINK_TYPES = ['webhook', 'hub', 'kafka', 'nats', 'email'] as const;
 
 export const SINK_FORMATS = ['cloudevents', 'cloudevents_batch', 'plain'] as const;
 
@@ -28,7 +29,8 @@ export const Sink = Named('Sink', {
   url: Type.String({
     minLength: 1,
     maxLength: 2000,
-    description: 'URL of the target: https://…, kafka://host/topic, nats://host/subject, or smtp://host.',
+    description:
+      'URL of the target: https://…, that of the API of another hub, kafka://host/topic, nats://host/subject, or smtp://host.',
   }),
   topics: Type.Array(
     OneOf([...EVENT_TOPICS, ...LIVE_TOPICS], { title: 'SinkTopic', description: 'A topic of the WebSocket.' }),
@@ -67,11 +69,12 @@ export const Sink = Named('Sink', {
       maxLength: 1000,
       ...writeOnly,
       description:
-        'Of a webhook: key of the signatures, whsec_ and 24 to 64 bytes in base64. Of Kafka, NATS and SMTP servers: ' +
+        'Of a webhook: key of the signatures, whsec_ and 24 to 64 bytes in base64. Of another hub: an access token. Of Kafka, NATS and SMTP servers: ' +
         'user:password, of NATS servers also a token. Replies never contain it. A request without it retains the ' +
         'stored one; null deletes it.',
     }),
   ),
+  oidc: Maybe(LinkOidc),
   headers: Maybe(
     Type.Record(Type.String(), Type.String({ maxLength: 8000 }), {
       title: 'SinkHeaders',

@@ -59,6 +59,15 @@ export interface QueueLimits {
   readonly bytesMax: number;
   /** Which live event is dropped: an older one of the same key, or the oldest when the queue is full. */
   readonly overflow: 'newest_per_object' | 'drop_oldest';
+  /** By default those of Standard Webhooks. */
+  readonly retries?: RetrySchedule;
+}
+
+export interface RetrySchedule {
+  /** Delays before the attempts of an event, by the number of previous ones. */
+  readonly delaysMs: readonly number[];
+  /** Whether the last delay repeats. Otherwise the sink is disabled after it. */
+  readonly repeatsLast: boolean;
 }
 
 export type SinkPhase = 'active' | 'failing' | 'paused' | 'disabled';
@@ -99,10 +108,11 @@ export interface QueueCounts {
   failures: number;
 }
 
-/** Delays before the attempts of an event, by the number of previous ones. From Standard Webhooks. */
+/** The delays of Standard Webhooks. */
 export const RETRY_DELAYS_MS: readonly number[] = [
   0, 5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 50_400_000, 72_000_000, 86_400_000,
 ];
+const STANDARD: RetrySchedule = { delaysMs: RETRY_DELAYS_MS, repeatsLast: false };
 /** A delay is extended by up to this part of it, so that sinks do not retry at the same time. */
 const JITTER = 0.2;
 const RETRY_AFTER_MAX_MS = 86_400_000;
@@ -418,7 +428,7 @@ export class DeliveryQueue {
     this.counts.failures++;
     const waitMs = Math.min(retryAfterMs, RETRY_AFTER_MAX_MS);
     for (const item of items) {
-      const delayMs = delayAfter(item.attempts, jitter);
+      const delayMs = this.#delayAfter(item.attempts, jitter);
       if (delayMs === undefined && item.event.cursor === undefined) {
         this.#drop(item);
       } else if (delayMs === undefined && !item.isDiscarded && this.#phase !== 'paused') {
@@ -431,9 +441,16 @@ export class DeliveryQueue {
     if (failures !== this.#failures) return;
     this.#failures++;
     this.#phase = 'failing';
-    const delayMs = delayAfter(this.#failures, jitter);
+    const delayMs = this.#delayAfter(this.#failures, jitter);
     if (delayMs === undefined) this.disable(why);
     else this.#retryAtMs = nowMs + Math.max(delayMs, waitMs);
+  }
+
+  /** Returns the delay before the attempt that follows `attempts` failed ones; undefined after the last. */
+  #delayAfter(attempts: number, jitter: number): number | undefined {
+    const { delaysMs, repeatsLast } = this.#limits.retries ?? STANDARD;
+    const delayMs = delaysMs[repeatsLast ? Math.min(attempts, delaysMs.length - 1) : attempts];
+    return delayMs === undefined ? undefined : delayMs * (1 + JITTER * jitter);
   }
 
   #dropDiscarded({ items }: SentBatch): void {
@@ -464,12 +481,6 @@ export class DeliveryQueue {
     this.#live.remove(item);
     if (this.#newest.get(item.lane) === item) this.#newest.delete(item.lane);
   }
-}
-
-/** Returns the delay before the attempt that follows `attempts` failed ones; undefined after the last. */
-function delayAfter(attempts: number, jitter: number): number | undefined {
-  const delayMs = RETRY_DELAYS_MS[attempts];
-  return delayMs === undefined ? undefined : delayMs * (1 + JITTER * jitter);
 }
 
 function newItem(

@@ -8,6 +8,8 @@ export async function openSender(sink: Sink, deps: SenderDeps): Promise<OpenedSe
       return (await import('./webhook.ts')).openWebhook(sink, deps);
     case 'kafka':
       return (await import('./kafka.ts')).openKafka(sink, deps);
+    case 'hub':
+      return (await import('./hub.ts')).openHub(sink, deps);
     case 'nats':
       return (await import('./nats.ts')).openNats(sink, deps);
     case 'email':

@@ -11,8 +11,8 @@ export interface Sender {
 
 /** A request of a sink, as far as fetch is used. */
 interface SinkRequest {
-  readonly method: string;
-  readonly body: string;
+  readonly method?: string;
+  readonly body?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   readonly redirect: 'manual';
@@ -20,6 +20,7 @@ interface SinkRequest {
 
 /** A response of a target, as far as it is used. */
 interface SinkResponse {
+  readonly ok: boolean;
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   readonly body: (AsyncIterable<Uint8Array> & { cancel(): Promise<void> }) | null;
@@ -36,6 +37,8 @@ export interface SenderDeps {
   whyNotHost(hostname: string): string | undefined;
   /** Resolves a host to an allowed address. Rejects with the reason if the host has no such address. */
   resolve(hostname: string): Promise<string>;
+  /** Id of this hub. */
+  readonly hubId: string;
   /** The `source` of CloudEvents. */
   readonly source: string;
 }

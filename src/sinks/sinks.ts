@@ -20,7 +20,7 @@ import type { SinkCommand, SinkProgress, SinkRunner, SinkRunnerDeps } from './si
  *
  * Without a sink, no code for deliveries is loaded.
  */
-export interface SinksDeps extends Omit<SinkRunnerDeps, 'save' | 'events' | 'source'> {
+export interface SinksDeps extends Omit<SinkRunnerDeps, 'save' | 'events' | 'source' | 'hubId'> {
   readonly commit: DocumentsDeps['commit'];
   /** Whether this hub delivers to a sink. */
   isElected(id: string): boolean;
@@ -69,7 +69,7 @@ export class Sinks {
         return applied;
       },
       changed: () => this.elect(),
-      admit: ({ url }) => this.#admit(url),
+      admit: (sink) => this.#admit(sink),
     });
   }
 
@@ -137,7 +137,7 @@ export class Sinks {
     const sink = this.documents.get(id);
     const { now, newId, open } = this.#deps;
     const { openSender } = await import('./open_sender.ts');
-    const { sender } = await (open ?? openSender)(sink, { ...this.#deps, source: this.#source });
+    const { sender } = await (open ?? openSender)(sink, { ...this.#deps, ...this.#identity });
     const startMs = now();
     const event = { id: `test_${newId()}`, topic: 'test', key: sink.id, timeMs: startMs, json: '{"test":true}' };
     const outcome = await sender.send([event]);
@@ -216,9 +216,11 @@ export class Sinks {
       : this.#progress.has(name.slice(PROGRESS.length));
   }
 
-  #admit(url: string): void {
-    const why = this.#deps.whyNotHost(new URL(url).hostname);
-    if (why !== undefined) throw hubError('sink_host_not_allowed', { path: 'url', found: show(url) }, { detail: why });
+  #admit({ url, oidc }: Sink): void {
+    for (const [path, each] of [['url', url] as const, ['oidc.token_url', oidc?.token_url] as const]) {
+      const why = each === undefined ? undefined : this.#deps.whyNotHost(new URL(each).hostname);
+      if (why !== undefined) throw hubError('sink_host_not_allowed', { path, found: show(each) }, { detail: why });
+    }
   }
 
   async #change(): Promise<void> {
@@ -255,7 +257,7 @@ export class Sinks {
         { progress: this.#progress.get(id), command: this.#commands.get(id) },
         {
           ...this.#deps,
-          source: this.#source,
+          ...this.#identity,
           events: this.#started?.events,
           save: (progress) => this.#saveProgress(id, progress),
         },
@@ -273,9 +275,9 @@ export class Sinks {
     if (!isDeleted) await this.#store([[PROGRESS + id, progress]]);
   }
 
-  /** The `source` of CloudEvents. */
-  get #source(): string {
-    return `urn:omlox-hub:${this.#started?.hubId ?? ''}`;
+  get #identity(): { readonly hubId: string; readonly source: string } {
+    const hubId = this.#started?.hubId ?? '';
+    return { hubId, source: `urn:omlox-hub:${hubId}` };
   }
 
   #forget(id: string): void {

@@ -1,13 +1,12 @@
 import { Webhook } from 'standardwebhooks';
 import type { Sink } from '../model/sink.ts';
 import type { Outcome, QueuedEvent } from './delivery_queue.ts';
+import { isSuccess, outcomeOf } from './http_outcome.ts';
 import { messageLimits, messageOf, type OpenedSender, type SenderDeps, type SinkMessage } from './sender.ts';
 
 const TIMEOUT_MS = 15_000;
 /** Bytes of a response that are read. Longer responses are cut off. */
 const BODY_BYTES_MAX = 65_536;
-/** Statuses with which a target asks for fewer requests. */
-const THROTTLED = new Set([429, 502, 503, 504]);
 
 /** Opens a webhook: HTTP requests with the headers of Standard Webhooks 1.0.0, signed if the sink has a key. */
 export function openWebhook(sink: Sink, deps: SenderDeps): OpenedSender {
@@ -66,10 +65,6 @@ async function request(
   }
 }
 
-function isSuccess(status: number): boolean {
-  return status >= 200 && status < 300;
-}
-
 /** Reads a body to its end, or up to a bound, and discards it. */
 async function drained(body: AsyncIterable<Uint8Array> | null): Promise<void> {
   if (body === null) return;
@@ -78,25 +73,6 @@ async function drained(body: AsyncIterable<Uint8Array> | null): Promise<void> {
     bytes += part.length;
     if (bytes > BODY_BYTES_MAX) return;
   }
-}
-
-/** Returns the meaning of a status for the delivery. */
-export function outcomeOf(status: number, retryAfter: string | null, nowMs: number): Outcome {
-  if (isSuccess(status)) return { what: 'delivered' };
-  if (status === 410) return { what: 'gone', why: 'the target answered 410 Gone' };
-  if (status === 413) return { what: 'rejected', why: 'the target answered 413 Payload Too Large' };
-  if (status >= 300 && status < 400) return { what: 'failed', why: `the target answered the redirect ${status}` };
-  const why = `the target answered ${status}`;
-  const retryAfterMs = THROTTLED.has(status) ? delayOf(retryAfter, nowMs) : undefined;
-  return { what: 'failed', why, ...(retryAfterMs !== undefined && { retryAfterMs }) };
-}
-
-/** Returns the delay of a Retry-After header, in seconds or as an HTTP date. */
-function delayOf(value: string | null, nowMs: number): number | undefined {
-  if (value === null) return undefined;
-  if (/^\d{1,9}$/.test(value.trim())) return Number(value) * 1000;
-  const atMs = Date.parse(value);
-  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
 }
 
 /** Returns the message of the innermost cause of an error: fetch wraps that of the connection. */

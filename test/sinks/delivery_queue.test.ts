@@ -89,6 +89,27 @@ test('A dead sink is tried at the times of Standard Webhooks, with one probe eac
   assert.deepEqual(idsOf(queue.step(nowMs).send), ['e1']);
 });
 
+test('With a schedule whose last delay repeats, a dead sink is tried indefinitely, and the newest events are sent', () => {
+  const retries = { delaysMs: [0, 100, 200], repeatsLast: true };
+  const queue = queueOf([], { retries, batchMax: 10, overflow: 'newest_per_object' });
+  const sentAt: number[] = [];
+  for (let nowMs = 0, n = 1; nowMs < 2000; nowMs += 50, n++) {
+    queue.addLive(live(n, 'a'), nowMs);
+    for (const { number, events } of queue.step(nowMs).send) {
+      sentAt.push(nowMs);
+      assert.deepEqual(
+        events.map(({ id }) => id),
+        [`l${n}`],
+      );
+      queue.settle(number, FAILED, at(nowMs));
+    }
+  }
+  assert.deepEqual(sentAt.slice(0, 4), [0, 100, 300, 500]);
+  assert.equal(queue.phase, 'failing');
+  const { added, dropped } = queue.counts;
+  assert.equal(added, dropped + queue.waiting);
+});
+
 test('Jitter extends a delay by up to a fifth, and Retry-After extends it further', () => {
   for (const [jitter, retryAfterMs, wakeAtMs] of [
     [0, undefined, 5_000],

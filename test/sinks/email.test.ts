@@ -52,6 +52,7 @@ function open(port: number, { secret = 'hub:correct', allowed = ['127.0.0.1'] } 
     fetch: () => assert.fail('no request is sent'),
     whyNotHost: (hostname) => targets.whyNotHost(hostname),
     resolve: (hostname) => targets.resolve(hostname),
+    hubId: '1',
     source: 'urn:omlox-hub:1',
   };
   const sink = { id: '1', name: 'Shift leader', type: 'email', url: `smtp://127.0.0.1:${port}`, secret } as const;

@@ -19,6 +19,7 @@ function depsOf(allowed: readonly string[]): SenderDeps {
     fetch: () => assert.fail('no request is sent'),
     whyNotHost: (hostname) => targets.whyNotHost(hostname),
     resolve: (hostname) => targets.resolve(hostname),
+    hubId: '1',
     source: 'urn:omlox-hub:1',
   };
 }

@@ -393,6 +393,8 @@ test('A changed sink continues where the former version was', async () => {
 });
 
 const MAIL = { type: 'email', url: 'smtp://hooks.example.com', secret: 'user:a', sender: 'a@b', recipients: ['a@b'] };
+const HUB = { type: 'hub', url: 'https://hooks.example.com/v2', topics: ['location_updates'], secret: 'token' };
+const OIDC = { token_url: 'https://hooks.example.com/token', client_id: 'hub' };
 const KAFKA = { type: 'kafka', url: 'kafka://hooks.example.com/rtls', secret: 'user:password' };
 const INVALID: readonly (readonly [more: object, message: RegExp])[] = [
   [
@@ -431,6 +433,12 @@ const INVALID: readonly (readonly [more: object, message: RegExp])[] = [
   [{ ...KAFKA, url: 'kafka://hooks.example.com/a?sasl=NTLM' }, /^url: must have a mechanism of SASL .*SCRAM-SHA-512/],
   [{ ...KAFKA, secret: 'token' }, /^secret: must be a user name and a password/],
   [{ ...KAFKA, format: 'cloudevents_batch' }, /^format: must be absent from a sink of type kafka/],
+  [{ ...HUB, topics: ['location_updates', 'fence_events'] }, /^topics\[1\]: must be absent from a sink of type hub/],
+  [{ ...HUB, url: 'https://hooks.example.com/v2?a=b' }, /^url: must be an http or https URL without .* query/],
+  [{ ...HUB, format: 'plain' }, /^format: must be absent from a sink of type hub/],
+  [{ ...HUB, oidc: OIDC }, /^secret: must not be given together with oidc/],
+  [{ ...HUB, secret: null, oidc: { ...OIDC, token_url: 'http://10.0.0.1/' } }, /^oidc\.token_url: must name a host/],
+  [{ oidc: OIDC }, /^oidc: must be absent from a sink of type webhook/],
   [{ type: 'nats' }, /^url: must be a URL with nats:\/\/, tls:\/\/ for a sink of type nats/],
   [{ type: 'email', url: 'smtp://hooks.example.com' }, /^secret: must be a user name and a password/],
   [{ ...MAIL, sender: null }, /^sender: must be an e-mail address, such as rtls@example.com, found null/],

@@ -29,6 +29,7 @@ function depsOf(allowed: readonly string[] = ['127.0.0.1', 'localhost']): Sender
     fetch: fetch as SenderDeps['fetch'],
     whyNotHost: (hostname) => targets.whyNotHost(hostname),
     resolve: (hostname) => targets.resolve(hostname),
+    hubId: '1',
     source: SOURCE,
   };
 }

@@ -71,7 +71,8 @@ export const AREAS: readonly Area[] = [
     ]),
   },
   { path: 'src/mqtt', mayImport: [...INNER, 'src/fanout', 'src/ingest', 'src/rpc/carrier.ts'] },
-  { path: 'src/links', mayImport: [...INNER, 'src/ingest'] },
+  { path: 'src/remote', mayImport: INNER },
+  { path: 'src/links', mayImport: [...INNER, 'src/ingest', 'src/remote'] },
   { path: 'src/history', mayImport: [...INNER, 'src/fanout', 'wasm/h3.ts'] },
   { path: 'workers/history_query.ts', mayImport: ['src/history', 'src/time/clock.ts'] },
   { path: 'workers/history_postgres.ts', mayImport: ['src/history', 'src/time/clock.ts'] },
@@ -90,7 +91,7 @@ export const AREAS: readonly Area[] = [
   { path: 'src/fanout', mayImport: INNER },
   { path: 'src/events', mayImport: [...INNER, 'src/fanout'] },
   { path: 'src/alerts', mayImport: [...INNER, 'src/entities', 'src/fanout'] },
-  { path: 'src/sinks', mayImport: [...INNER, 'src/entities', 'src/fanout'] },
+  { path: 'src/sinks', mayImport: [...INNER, 'src/entities', 'src/fanout', 'src/remote'] },
   { path: 'src/auth', mayImport: INNER },
   { path: 'src/rpc', mayImport: ['src/model'], packages: [] },
   {
@@ -202,11 +203,13 @@ export const OPTIONAL_ROOMS: readonly { readonly path: string; readonly importer
   { path: 'src/mqtt', importers: ['src/mqtt', 'workers/mqtt.ts', 'test'] },
   // For a hub without links to other hubs.
   { path: 'src/links', importers: ['src/links', 'test'] },
+  // For a hub without links, and without sinks to other hubs.
+  { path: 'src/remote', importers: ['src/remote', 'src/links', 'src/sinks/hub.ts', 'test'] },
   // For a hub without authentication.
   { path: 'src/hub/authorization.ts', importers: ['test'] },
   { path: 'src/hub/outgoing_fetch.ts', importers: ['test'] },
   // For a hub without sinks, and for a sink of another type.
-  ...['sink_runner', 'webhook', 'kafka', 'nats', 'email'].map((name) => ({
+  ...['sink_runner', 'webhook', 'hub', 'kafka', 'nats', 'email'].map((name) => ({
     path: `src/sinks/${name}.ts`,
     importers: ['test'],
   })),
