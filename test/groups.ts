@@ -59,6 +59,8 @@ export const SLOW: Readonly<Record<string, string>> = {
   'test/clients/omlox_cli.test.ts':
     'downloads a program, and compiles; test/contract/go_client.test.ts makes its requests',
   'test/clients/python_mqtt.test.ts': 'downloads packages; test/mqtt/rpc_on_brokers.test.ts speaks to the same brokers',
+  'test/clients/webhook_signatures.test.ts':
+    'downloads packages, and compiles; test/sinks/webhook.test.ts verifies signatures with the package of npm',
   'test/cluster/cluster_command.test.ts':
     'kills hubs of a whole cluster; hub_processes.test.ts of that folder kills one of two',
   'test/cluster/documented_subscriber.test.ts':
