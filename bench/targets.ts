@@ -86,6 +86,10 @@ export const TARGETS: readonly Target[] = [
     isMet: ({ waiting_mb: waiting = 1, waiting_max_mb: most = 0, dropped = 0, goes_on_ms: goesOn = Number.NaN }) =>
       waiting <= most && dropped > 0 && goesOn >= 0,
   },
+  below('dead-sink', 'dead_put_p99_ratio', 1.2, ': while a sink does not answer, relative to before'),
+  ...['undelivered', 'disordered'].map((name) => exactly('dead-sink', name, 0)),
+  exactly('links', 'repeated', 0),
+  below('links', 'equal_after_ms', 5000, ': until all hubs have the same last locations again'),
   atMost(
     'cluster',
     'journal_cpu_ratio',

@@ -1,11 +1,13 @@
 import { BATCH, SINGLE, WS } from './batch.ts';
 import { CLUSTER } from './cluster.ts';
 import { COLD } from './cold.ts';
+import { DEAD_SINK } from './dead_sink.ts';
 import { EVERYDAY } from './everyday.ts';
 import { FANOUT } from './fanout.ts';
 import { GROWTH } from './growth.ts';
 import { HISTORY } from './history.ts';
 import { KERNELS } from './kernels.ts';
+import { LINKS } from './links.ts';
 import { MEMORY } from './memory.ts';
 import { MQTT } from './mqtt.ts';
 import { MQTT_STALL } from './mqtt_stall.ts';
@@ -20,6 +22,7 @@ import { COLLISIONS, HEAVY, OPENSKY, STORM } from './scenes.ts';
 /** All profiles, in the order in which they are run and reported. */
 export const PROFILES: readonly Profile[] = [
   ...[SINGLE, BATCH, WS, MQTT, OPENSKY, STORM, HEAVY, FANOUT, COLLISIONS],
-  ...[HISTORY, PAST, GROWTH, COLD, RESTART, MEMORY, OVERLOAD, MQTT_STALL, CLUSTER, PROJECTION, PEERS, KERNELS],
+  ...[HISTORY, PAST, GROWTH, COLD, RESTART, MEMORY, OVERLOAD, MQTT_STALL, DEAD_SINK, LINKS],
+  ...[CLUSTER, PROJECTION, PEERS, KERNELS],
   ...EVERYDAY,
 ];

@@ -17,3 +17,16 @@ test('bench queries a day of the past', { skip }, async () => {
   assert.equal(result['rows'], 6 * 86_400);
   for (const name of ['trackable_hour', 'snapshot', 'fence_day']) assert.ok((result[`${name}_max_ms`] ?? 0) > 0, name);
 });
+
+test('bench measures a sink that does not answer, and delivers each event afterwards', { skip }, async () => {
+  const result = await bench('--profile', 'dead-sink', '--seconds', '1', '--scale', '0.2');
+  const { lost, undelivered, disordered, backlog = 0 } = result;
+  assert.deepEqual({ lost, undelivered, disordered }, { lost: 0, undelivered: 0, disordered: 0 });
+  assert.ok(backlog > 0, `${backlog} events waited`);
+});
+
+test('bench links three hubs, and each publishes each location once', { skip }, async () => {
+  const result = await bench('--profile', 'links', '--seconds', '1', '--scale', '0.2', '--rate', '200');
+  assert.deepEqual([result['lost'], result['repeated']], [0, 0]);
+  assert.ok((result['equal_after_ms'] ?? Number.NaN) > 0);
+});
