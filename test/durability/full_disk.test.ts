@@ -71,7 +71,18 @@ async function outlive(disk: Disk, isFast: boolean): Promise<void> {
   const location = (await second.get('/providers/early/location'))?.body;
   assert.equal(location.position.coordinates[0], locationOf('early', 3).position.coordinates[0]);
   assert.equal((await second.get(`/fences/${FENCE}/providers`))?.body.length, 1);
+  // Each event is in the log once, if and only if its cause was accepted.
+  const { events: logged, has_more: hasMore } = (await second.get('/events?limit=1000'))?.body ?? {};
+  const idsOf = (topic: string, id: string): string[] =>
+    logged.filter((event: Logged) => event.topic === topic).map(({ payload }: Logged) => payload[id]);
+  assert.deepEqual([idsOf('fence_events', 'provider_id'), hasMore], [['early'], false]);
+  assert.deepEqual(idsOf('trackable_changes', 'id'), [before, ...taken, after]);
   await second.crash();
+}
+
+interface Logged {
+  readonly topic: string;
+  readonly payload: Readonly<Record<string, string>>;
 }
 
 async function create(hub: HubProcess, expected = 201): Promise<string> {
