@@ -44,16 +44,15 @@ export interface ThreadMemory {
   readonly externalBytes: number;
 }
 
-/**
- * Size of a thread's young generation. A shard replaces the position of each object with every location. If all
- * positions exceed this size, they are copied twice before they become garbage.
- */
+/** Default size of a thread's young generation. */
 const YOUNG_GENERATION_MB = 64;
 
 export interface ThreadOptions {
   readonly workerData?: object;
   /** Size of the memory for a task, and for an answer, that is shared with the worker. Larger ones are transferred. */
   readonly sharedBytes?: number;
+  /** Size of the young generation. Objects that exceed it are copied twice before they become garbage. */
+  readonly youngGenerationMb?: number;
   /** Whether the worker starts immediately; otherwise `restart` starts it. */
   readonly isNeeded?: boolean;
 }
@@ -65,7 +64,10 @@ export type OpenThread = typeof openThread;
  * Starts a worker from a file of workers/, whose default export is a task loop (workers/task_loop.ts). When the worker dies, its
  * state is lost, and the thread has none until `restart`.
  */
-export function openThread(file: URL, { workerData, sharedBytes = 0, isNeeded = true }: ThreadOptions = {}): Thread {
+export function openThread(
+  file: URL,
+  { workerData, sharedBytes = 0, youngGenerationMb = YOUNG_GENERATION_MB, isNeeded = true }: ThreadOptions = {},
+): Thread {
   let worker: LoopingWorker | undefined;
   let isClosed = false;
 
@@ -77,6 +79,7 @@ export function openThread(file: URL, { workerData, sharedBytes = 0, isNeeded = 
     const started: LoopingWorker = new LoopingWorker(file, {
       workerData,
       sharedBytes,
+      youngGenerationMb,
       ended: () => void drop(started),
     });
     worker = started;
@@ -114,6 +117,7 @@ export function openThread(file: URL, { workerData, sharedBytes = 0, isNeeded = 
 interface LoopingWorkerOptions {
   readonly workerData: object | undefined;
   readonly sharedBytes: number;
+  readonly youngGenerationMb: number;
   /** The worker has exited. */
   ended(): void;
 }
@@ -130,7 +134,7 @@ class LoopingWorker {
   #running: PromiseWithResolvers<Borrowed> | undefined;
   #end: Error | undefined;
 
-  constructor(file: URL, { workerData, sharedBytes, ended }: LoopingWorkerOptions) {
+  constructor(file: URL, { workerData, sharedBytes, youngGenerationMb, ended }: LoopingWorkerOptions) {
     this.#memory = newMailboxMemory(sharedBytes);
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
@@ -141,7 +145,7 @@ class LoopingWorker {
       maxThreads: 1,
       idleTimeout: Number.POSITIVE_INFINITY,
       recordTiming: false,
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+      resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMb },
       workerData,
     });
     // The task fails, too.

@@ -12,6 +12,11 @@ const SHARD_WORKER = new URL('../../workers/shard.ts', import.meta.url);
 const NOTHING = lend(new Uint8Array(0));
 /** Size of the shared memory. A full batch and its answer usually fit; longer ones are transferred. */
 const SHARED_BYTES = 1 << 23;
+/**
+ * Size of the young generation, in MB. A shard replaces the position of each object with every location; many shards have
+ * few objects each.
+ */
+const YOUNG_MB = { least: 16, most: 64, ofAll: 128 };
 
 /** Functions and settings that a shard's worker needs. */
 export interface ShardWorkerOptions {
@@ -21,8 +26,8 @@ export interface ShardWorkerOptions {
   setBacks?(): LaneBatch['setBacks'];
   /** Returns the time of receipt of the earliest queued item; undefined for none. */
   heldSinceMs?(): number | undefined;
-  /** This shard's share of the store's throughput. */
-  readonly shareOfStore: number;
+  /** This shard's share of what all shards have together: the throughput of the store, and memory for young objects. */
+  readonly share: number;
   /** Whether each step is recorded for other hubs. */
   readonly recordsSteps?: boolean;
   /** Number of the shard. */
@@ -61,10 +66,11 @@ export class ShardWorker {
 
   constructor(options: ShardWorkerOptions) {
     this.#options = options;
-    this.flush = new FlushScheduler(options.shareOfStore, () => options.isStoreBehind(), options.rounds);
+    this.flush = new FlushScheduler(options.share, () => options.isStoreBehind(), options.rounds);
     this.#thread = (options.openThread ?? openThread)(SHARD_WORKER, {
       workerData: options.settings satisfies ShardSettings,
       sharedBytes: SHARED_BYTES,
+      youngGenerationMb: Math.min(Math.max(YOUNG_MB.least, YOUNG_MB.ofAll * options.share), YOUNG_MB.most),
     });
   }
 

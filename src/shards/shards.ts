@@ -21,7 +21,7 @@ import { noChanges, type SharedLog, SharedObjects } from './shared_objects.ts';
 import { TransferQueue } from './transfer_queue.ts';
 
 export interface ShardsOptions
-  extends Omit<ShardLaneOptions, 'shard' | 'outcome' | 'heldSinceMs' | 'shareOfStore' | 'rounds' | 'pace'> {
+  extends Omit<ShardLaneOptions, 'shard' | 'outcome' | 'heldSinceMs' | 'share' | 'rounds' | 'pace'> {
   readonly count: number;
   /** Called after each step. */
   stepped(shard: number, reply: ShardReply): void;
@@ -90,7 +90,7 @@ export class Shards {
       return new ShardLane({
         ...options,
         shard,
-        shareOfStore: 1 / options.count,
+        share: 1 / options.count,
         rounds: options.rounds?.(shard),
         pace: gate,
         outcome,
