@@ -1,3 +1,5 @@
+import { type QueuedEvent, type WaitingEvent, WaitingEvents, type WaitingLimits } from './waiting_events.ts';
+
 /**
  * Decides which events of one sink are sent when. It has no clock, no connection and no randomness.
  *
@@ -34,17 +36,9 @@
  * advances the schedule once.
  */
 
-/** An event to deliver. A logged event has a cursor; a live event has none. */
-export interface QueuedEvent {
-  readonly id: string;
-  readonly topic: string;
-  readonly key: string;
-  readonly timeMs: number;
-  readonly json: string;
-  readonly cursor?: string;
-}
+export type { QueuedEvent };
 
-export interface QueueLimits {
+export interface QueueLimits extends WaitingLimits {
   /** Maximum events and bytes of one batch. A larger event is a batch of its own. */
   readonly batchMax: number;
   readonly batchBytes: number;
@@ -54,11 +48,6 @@ export interface QueueLimits {
   readonly gatherMs: number;
   /** Whether an event that failed is sent alone, so that an invalid event delays no others. */
   readonly isolates: boolean;
-  /** Maximum events and bytes of each kind, logged and live. */
-  readonly eventsMax: number;
-  readonly bytesMax: number;
-  /** Which live event is dropped: an older one of the same key, or the oldest when the queue is full. */
-  readonly overflow: 'newest_per_object' | 'drop_oldest';
   /** By default those of Standard Webhooks. */
   readonly retries?: RetrySchedule;
 }
@@ -117,52 +106,15 @@ const STANDARD: RetrySchedule = { delaysMs: RETRY_DELAYS_MS, repeatsLast: false 
 const JITTER = 0.2;
 const RETRY_AFTER_MAX_MS = 86_400_000;
 
-/** An event in the queue. */
-interface Item {
-  readonly event: QueuedEvent;
-  readonly lane: string;
-  /** Position in the log before the event; undefined for a live event. */
-  readonly before: string | undefined;
-  readonly addedMs: number;
-  readonly bytes: number;
-  attempts: number;
-  dueMs: number;
-  isInFlight: boolean;
-  /** Whether a replay has discarded it. It only delays its lane until its batch is settled. */
-  isDiscarded: boolean;
-}
-
 interface SentBatch {
-  readonly items: readonly Item[];
+  readonly items: readonly WaitingEvent[];
   /** Failures of the sink when it was sent. */
   readonly failures: number;
 }
 
-/** Events of one kind, in order. */
-class ItemList {
-  readonly items = new Set<Item>();
-  bytes = 0;
-
-  add(item: Item): void {
-    this.items.add(item);
-    this.bytes += item.bytes;
-  }
-
-  remove(item: Item): void {
-    if (this.items.delete(item)) this.bytes -= item.bytes;
-  }
-
-  hasRoom({ eventsMax, bytesMax }: QueueLimits): boolean {
-    return this.items.size < eventsMax && this.bytes < bytesMax;
-  }
-}
-
 export class DeliveryQueue {
   readonly #limits: QueueLimits;
-  readonly #logged = new ItemList();
-  readonly #live = new ItemList();
-  /** The newest live event of each lane. */
-  readonly #newest = new Map<string, Item>();
+  readonly #waiting: WaitingEvents;
   readonly #inFlight = new Map<number, SentBatch>();
   readonly counts: QueueCounts = { added: 0, delivered: 0, rejected: 0, dropped: 0, replayed: 0, failures: 0 };
   #phase: SinkPhase = 'active';
@@ -177,6 +129,7 @@ export class DeliveryQueue {
 
   constructor(limits: QueueLimits, cursor: string | undefined) {
     this.#limits = limits;
+    this.#waiting = new WaitingEvents(limits);
     this.#read = cursor;
   }
 
@@ -191,13 +144,13 @@ export class DeliveryQueue {
 
   /** Position from which a restart must read. */
   get cursor(): string | undefined {
-    for (const { before, isDiscarded } of this.#logged.items) if (!isDiscarded) return before;
+    for (const { before, isDiscarded } of this.#waiting.logged) if (!isDiscarded) return before;
     return this.#read;
   }
 
   /** Number of events that are not delivered. */
   get waiting(): number {
-    return this.#logged.items.size + this.#live.items.size;
+    return this.#waiting.size;
   }
 
   get inFlight(): number {
@@ -206,11 +159,7 @@ export class DeliveryQueue {
 
   /** Time of the oldest event that is not delivered; undefined without one. */
   get oldestMs(): number | undefined {
-    const times = [this.#logged, this.#live].flatMap(({ items }) => {
-      const [first] = items;
-      return first === undefined ? [] : [first.event.timeMs];
-    });
-    return times.length === 0 ? undefined : Math.min(...times);
+    return this.#waiting.oldestMs;
   }
 
   get retryAtMs(): number | undefined {
@@ -219,18 +168,18 @@ export class DeliveryQueue {
 
   /** Returns the events that are not delivered, oldest first, with their attempts so far. */
   *pending(): Generator<{ readonly event: QueuedEvent; readonly attempts: number; readonly isInFlight: boolean }> {
-    for (const { items } of [this.#logged, this.#live]) yield* items;
+    yield* this.#waiting.all();
   }
 
   /** Whether more logged events may be read. */
   get hasRoom(): boolean {
-    return this.#logged.hasRoom(this.#limits);
+    return this.#waiting.hasRoom;
   }
 
   /** Adds events read from the log after `readCursor`. `next` is the position after the last event examined. */
   addLogged(events: readonly QueuedEvent[], { next, nowMs }: { readonly next: string; readonly nowMs: number }): void {
     for (const event of events) {
-      this.#logged.add(newItem(event, { lane: event.key, before: this.#read, nowMs }));
+      this.#waiting.addLogged(event, { before: this.#read, nowMs });
       this.#read = event.cursor;
       this.counts.added++;
     }
@@ -244,25 +193,16 @@ export class DeliveryQueue {
       this.counts.dropped++;
       return;
     }
-    const item = newItem(event, { lane: `${event.topic} ${event.key}`, before: undefined, nowMs });
-    const older = this.#newest.get(item.lane);
-    if (this.#limits.overflow === 'newest_per_object' && older?.isInFlight === false) this.#drop(older);
-    while (!this.#live.hasRoom(this.#limits) && this.#dropOldest());
-    if (!this.#live.hasRoom(this.#limits)) {
-      this.counts.dropped++;
-      return;
-    }
-    this.#live.add(item);
-    this.#newest.set(item.lane, item);
+    this.counts.dropped += this.#waiting.addLive(event, nowMs);
   }
 
   /** Continues after another position of the log. */
   replay(cursor: string | undefined): void {
     this.#read = cursor;
-    for (const item of [...this.#logged.items]) {
+    for (const item of [...this.#waiting.logged]) {
       if (!item.isDiscarded) this.counts.replayed++;
       item.isDiscarded = true;
-      if (!item.isInFlight) this.#logged.remove(item);
+      if (!item.isInFlight) this.#waiting.remove(item);
     }
   }
 
@@ -276,7 +216,7 @@ export class DeliveryQueue {
     this.#phase = 'active';
     this.#failures = 0;
     this.problem = undefined;
-    for (const item of [...this.#logged.items, ...this.#live.items]) {
+    for (const item of this.#waiting.all()) {
       item.attempts = 0;
       item.dueMs = 0;
     }
@@ -333,7 +273,7 @@ export class DeliveryQueue {
     return { send, wakeAtMs };
   }
 
-  #send(items: readonly Item[]): Batch {
+  #send(items: readonly WaitingEvent[]): Batch {
     this.#lastBatch++;
     for (const item of items) {
       item.isInFlight = true;
@@ -343,18 +283,21 @@ export class DeliveryQueue {
     return { number: this.#lastBatch, events: items.map(({ event }) => event), attempt: items[0]?.attempts ?? 1 };
   }
 
-  /** Lists in the order in which they are served. Neither kind of event can starve the other. */
-  get #lists(): readonly ItemList[] {
-    return this.#lastBatch % 2 === 0 ? [this.#logged, this.#live] : [this.#live, this.#logged];
+  /** The two kinds of events take turns, so neither can starve the other. */
+  get #isLiveFirst(): boolean {
+    return this.#lastBatch % 2 !== 0;
   }
 
   /** Returns the next batch: the oldest events that are due, and behind no undelivered event of their lane. */
-  #pick(nowMs: number): { readonly items: readonly Item[]; readonly wakeAtMs: number } {
+  #pick(nowMs: number): { readonly items: readonly WaitingEvent[]; readonly wakeAtMs: number } {
     const { batchMax, batchBytes, gatherMs, isolates } = this.#limits;
-    const items: Item[] = [];
+    const items: WaitingEvent[] = [];
     let bytes = 0;
     let wakeAtMs = Infinity;
-    for (const item of this.#eligible(nowMs, (atMs) => (wakeAtMs = Math.min(wakeAtMs, atMs)))) {
+    const later = (atMs: number): void => {
+      wakeAtMs = Math.min(wakeAtMs, atMs);
+    };
+    for (const item of this.#waiting.eligible({ nowMs, later, liveFirst: this.#isLiveFirst })) {
       if (isolates && item.attempts > 0) {
         if (items.length === 0) return { items: [item], wakeAtMs };
         break;
@@ -369,37 +312,23 @@ export class DeliveryQueue {
   }
 
   /** Returns the event tried least often; the whole next batch if events are not isolated. */
-  #probe(nowMs: number): { readonly items: readonly Item[]; readonly wakeAtMs: number } {
+  #probe(nowMs: number): { readonly items: readonly WaitingEvent[]; readonly wakeAtMs: number } {
     if (!this.#limits.isolates) return this.#pick(nowMs);
     let wakeAtMs = Infinity;
-    let best: Item | undefined;
-    for (const item of this.#eligible(nowMs, (atMs) => (wakeAtMs = Math.min(wakeAtMs, atMs)), true)) {
+    const later = (atMs: number): void => {
+      wakeAtMs = Math.min(wakeAtMs, atMs);
+    };
+    let best: WaitingEvent | undefined;
+    for (const item of this.#waiting.eligible({ nowMs, later, headsOnly: true, liveFirst: this.#isLiveFirst })) {
       if (best === undefined || item.attempts < best.attempts) best = item;
       if (best.attempts === 0) break;
     }
     return { items: best === undefined ? [] : [best], wakeAtMs };
   }
 
-  /** Returns the events that may be sent; with `headsOnly` at most one of each lane. */
-  *#eligible(nowMs: number, later: (atMs: number) => void, headsOnly = false): Generator<Item> {
-    const blocked = new Set<string>();
-    for (const { items } of this.#lists) {
-      for (const item of items) {
-        if (blocked.has(item.lane)) continue;
-        if (item.isInFlight || item.dueMs > nowMs) {
-          blocked.add(item.lane);
-          if (!item.isInFlight) later(item.dueMs);
-          continue;
-        }
-        if (headsOnly) blocked.add(item.lane);
-        yield item;
-      }
-    }
-  }
-
   #finish({ items }: SentBatch, as: 'delivered' | 'rejected'): void {
     for (const item of items) {
-      this.#remove(item);
+      this.#waiting.remove(item);
       if (!item.isDiscarded) this.counts[as]++;
     }
   }
@@ -454,49 +383,15 @@ export class DeliveryQueue {
   }
 
   #dropDiscarded({ items }: SentBatch): void {
-    for (const item of items) if (item.isDiscarded) this.#remove(item);
+    for (const item of items) if (item.isDiscarded) this.#waiting.remove(item);
   }
 
   #discardLive(): void {
-    while (this.#dropOldest());
+    while (this.#waiting.dropOldest()) this.counts.dropped++;
   }
 
-  /** Drops the oldest live event that is not in flight. Returns false if all are in flight. */
-  #dropOldest(): boolean {
-    for (const item of this.#live.items) {
-      if (item.isInFlight) continue;
-      this.#drop(item);
-      return true;
-    }
-    return false;
-  }
-
-  #drop(item: Item): void {
-    this.#remove(item);
+  #drop(item: WaitingEvent): void {
+    this.#waiting.remove(item);
     this.counts.dropped++;
   }
-
-  #remove(item: Item): void {
-    this.#logged.remove(item);
-    this.#live.remove(item);
-    if (this.#newest.get(item.lane) === item) this.#newest.delete(item.lane);
-  }
-}
-
-function newItem(
-  event: QueuedEvent,
-  { lane, before, nowMs }: { readonly lane: string; readonly before: string | undefined; readonly nowMs: number },
-): Item {
-  const bytes = event.json.length + 200;
-  return {
-    event,
-    lane,
-    before,
-    addedMs: nowMs,
-    bytes,
-    attempts: 0,
-    dueMs: 0,
-    isInFlight: false,
-    isDiscarded: false,
-  };
 }
