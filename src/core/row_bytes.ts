@@ -1,4 +1,4 @@
-import { type Borrowed, lend, look } from '../model/borrowed.ts';
+import { type Borrowed, lend } from '../model/borrowed.ts';
 import { ROW } from './encoding/layouts.ts';
 import { GrowingBuffer } from './growing_buffer.ts';
 import type { StoredRow } from './item.ts';
@@ -58,6 +58,11 @@ export class PackedRows implements Iterable<StoredRow> {
   /** The bytes themselves, not copied. */
   get bytes(): Borrowed {
     return lend(this.#buffer.bytes.subarray(this.#start, this.#start + this.size));
+  }
+
+  /** Copies the bytes. In shared memory `set` would take up to 20 times as long. hot */
+  copyTo(target: Uint8Array, at: number): void {
+    this.#buffer.bytes.copy(target, at, this.#start, this.#start + this.size);
   }
 
   *[Symbol.iterator](): Generator<StoredRow> {
@@ -254,11 +259,11 @@ export class RowWriter extends GrowingBuffer {
 
   /** Copies rows. */
   // hot
-  add({ bytes, size, count }: PackedRows): void {
-    this.reserve(this.#start + size, this.#start);
-    this.bytes.set(look(bytes), this.#start);
-    this.#start += size;
-    this.#count += count;
+  add(rows: PackedRows): void {
+    this.reserve(this.#start + rows.size, this.#start);
+    rows.copyTo(this.bytes, this.#start);
+    this.#start += rows.size;
+    this.#count += rows.count;
   }
 
   /** Copies one row of another buffer. */

@@ -17,11 +17,13 @@ const UTF8_MAX = 3;
  */
 export function slicedEvents(topic: EventTopic, { bytes, ends, fields }: Slices): WriteEvents {
   return (to) => {
+    // In shared memory `copy` takes 11 ns per KB; `set` takes 250 if the offsets are aligned differently.
+    const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     let start = 0;
     for (let i = 0; i < fields.length; i++) {
       const end = ends[i] as number;
       const jsonAt = writeHead(to, topic, { fields: fields[i] as FilterFields, jsonBytes: end - start });
-      to.bytes.set(bytes.subarray(start, end), jsonAt);
+      source.copy(to.bytes, jsonAt, start, end);
       to.end(jsonAt + end - start);
       start = end + 1;
     }

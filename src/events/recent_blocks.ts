@@ -36,7 +36,7 @@ export class RecentBlocks {
     }
     if (this.#newer.size + bytes.length > HALF_BYTES) this.#reuseOlder();
     const { bytes: own, size, blocks } = this.#newer;
-    own.set(bytes, size);
+    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).copy(own, size);
     this.#newer.size += bytes.length;
     blocks.push({ ...block, bytes: own.subarray(size, this.#newer.size) });
   }
