@@ -253,6 +253,26 @@ const APPENDS: readonly Promised[] = [
     },
   ],
   [
+    'removes the oldest messages of a stream that drops them, and finds the others by their sequence',
+    async (world) => {
+      const a = world.bus('a');
+      const { append, settings, subject } = await withStream(world, a, { bytesMax: 20_000, dropsOldest: true });
+      const bytes = new Uint8Array(9000);
+      for (let sequence = 1; sequence <= 4; sequence++) assert.deepEqual(await append({ bytes }), kept(sequence));
+      const [state] = await a.streams(world.name);
+      assert.deepEqual([state?.firstSequence, state?.lastSequence, state?.dropsOldest], [3, 4, true]);
+      const found = [2, 3, 4, 5].map((sequence) => a.message(settings.name, sequence));
+      assert.deepEqual(
+        (await Promise.all(found)).map(
+          (message) => message && [message.subject, message.sequence, message.bytes.length],
+        ),
+        [undefined, [subject, 3, 9000], [subject, 4, 9000], undefined],
+      );
+      assert.deepEqual(await append({ bytes, expects: { lastOfSubject: 3 } }), { at: 'refused' });
+      assert.deepEqual(await append({ bytes, expects: { lastOfSubject: 4 } }), kept(5));
+    },
+  ],
+  [
     'lets a seal fence off an appender that goes on: none of its appends is kept after the seal',
     async (world) => {
       const [owner, taker] = [world.bus('owner'), world.bus('taker')];

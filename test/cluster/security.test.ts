@@ -81,6 +81,7 @@ for (const [what, settings] of SIGN_INS) {
     const messages = [utf8('two'), utf8('three')];
     assert.equal((await bus.replace({ stream: stream.name, subject, messages, timeoutMs: 2000 })).at, 'kept');
     assert.equal(textOf((await bus.last(stream.name, subject))?.bytes), 'three');
+    assert.equal(textOf((await bus.message(stream.name, 2))?.bytes), 'two');
     assert.equal((await readAll(bus, stream, 1)).length, 2);
     await new Promise<void>((resolve) => {
       bus.follow(stream.name, { subjects: stream.subjects, fromSequence: 3 }, () => resolve());

@@ -191,6 +191,13 @@ class SimulatedBus implements Bus {
     return this.#ofStream(stream, what, (found) => found.last([subject]));
   }
 
+  async message(stream: string, sequence: number): Promise<StoredMessage | undefined> {
+    return this.#ofStream(stream, `read message ${sequence} of stream "${stream}"`, (found) => {
+      const message = found.first(['>'], sequence);
+      return message?.sequence === sequence ? message : undefined;
+    });
+  }
+
   read(stream: string, { subjects, fromSequence }: Selection): StreamReader {
     checkSubjects(subjects);
     let next = fromSequence;

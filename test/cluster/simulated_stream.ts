@@ -43,7 +43,8 @@ export class SimulatedStream {
   append({ subject, messages, expects, replaces }: Entry): Appended {
     if (expects !== undefined && this.#found(subject, expects) !== expected(expects)) return { at: 'refused' };
     const bytes = messages.reduce((sum, message) => sum + message.length + MESSAGE_BYTES, 0);
-    if (this.#bytes + bytes > (this.settings.bytesMax ?? Infinity)) return { at: 'full' };
+    const { bytesMax = Infinity, dropsOldest } = this.settings;
+    if (this.#bytes + bytes > bytesMax && dropsOldest !== true) return { at: 'full' };
     if (replaces) this.#keep((message) => message.subject !== subject);
     const atMs = this.#nowMs();
     for (const message of messages) {
@@ -51,6 +52,10 @@ export class SimulatedStream {
       this.#times.set(this.#last, atMs);
     }
     this.#bytes += bytes;
+    while (this.#bytes > bytesMax) {
+      const oldest = this.#messages[0]?.sequence;
+      this.#keep(({ sequence }) => sequence !== oldest);
+    }
     return { at: 'kept', sequence: this.#last };
   }
 

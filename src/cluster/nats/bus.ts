@@ -75,6 +75,9 @@ export interface Bus {
    */
   last(stream: string, subject: string): Promise<StoredMessage | undefined>;
 
+  /** Message of a stream by its sequence, or undefined; otherwise as `last`. */
+  message(stream: string, sequence: number): Promise<StoredMessage | undefined>;
+
   /**
    * Reads the messages of some subjects in order, from a sequence up to the end of the stream at the time of the first batch.
    * Messages that are purged in the meantime may be missing.
@@ -141,6 +144,8 @@ export interface StreamSettings {
   readonly storage: 'file' | 'memory';
   /** Size in bytes beyond which appends are answered `full`; unbounded if left out. */
   readonly bytesMax?: number;
+  /** Whether a message that exceeds this size removes the oldest ones instead; false if left out. */
+  readonly dropsOldest?: boolean;
   /** Age at which messages are removed; never if left out. */
   readonly ageMaxMs?: number;
 }

@@ -173,6 +173,10 @@ export class NatsBus implements Bus {
     return this.#api.last(stream, subject);
   }
 
+  message(stream: string, sequence: number): Promise<StoredMessage | undefined> {
+    return this.#api.message(stream, sequence);
+  }
+
   read(stream: string, { subjects, fromSequence }: Selection): StreamReader {
     const id = ++this.#ids;
     const subject = joined(subjects);

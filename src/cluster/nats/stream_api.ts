@@ -28,6 +28,7 @@ interface Config {
   readonly storage: 'file' | 'memory';
   readonly max_bytes: number;
   readonly max_age: number;
+  readonly discard: 'new' | 'old';
 }
 
 interface Found {
@@ -90,10 +91,17 @@ export class StreamApi {
     }
   }
 
-  async last(stream: string, subject: string): Promise<StoredMessage | undefined> {
-    const what = `read the last message of "${subject}"`;
+  last(stream: string, subject: string): Promise<StoredMessage | undefined> {
+    return this.#message(stream, { last_by_subj: subject }, `read the last message of "${subject}"`);
+  }
+
+  message(stream: string, sequence: number): Promise<StoredMessage | undefined> {
+    return this.#message(stream, { seq: sequence }, `read message ${sequence} of stream "${stream}"`);
+  }
+
+  async #message(stream: string, selection: object, what: string): Promise<StoredMessage | undefined> {
     const api = `STREAM.MSG.GET.${stream}`;
-    const found = (await this.#ask(api, { last_by_subj: subject }, what, NO_MESSAGE, TRIES_MS)) as
+    const found = (await this.#ask(api, selection, what, NO_MESSAGE, TRIES_MS)) as
       | { readonly message: { readonly subject: string; readonly seq: number; readonly data?: string } }
       | undefined;
     if (found === undefined) return undefined;
@@ -135,8 +143,19 @@ export class StreamApi {
   }
 }
 
-/** A full stream must reject new messages: the cluster itself removes old ones, once it no longer needs them. */
-function configOf({ name, subjects, replicas, storage, bytesMax = -1, ageMaxMs = 0 }: StreamSettings): Config & object {
+/**
+ * A full stream must reject new messages, unless it drops old ones: the cluster itself removes these, once it no longer
+ * needs them.
+ */
+function configOf({
+  name,
+  subjects,
+  replicas,
+  storage,
+  bytesMax = -1,
+  ageMaxMs = 0,
+  dropsOldest,
+}: StreamSettings): Config & object {
   return {
     name,
     subjects,
@@ -144,16 +163,18 @@ function configOf({ name, subjects, replicas, storage, bytesMax = -1, ageMaxMs =
     num_replicas: replicas,
     max_bytes: bytesMax,
     max_age: ageMaxMs * NANOSECONDS,
-    ...{ retention: 'limits', discard: 'new', allow_rollup_hdrs: true, allow_atomic: true, allow_direct: false },
+    discard: dropsOldest === true ? 'old' : 'new',
+    ...{ retention: 'limits', allow_rollup_hdrs: true, allow_atomic: true, allow_direct: false },
   };
 }
 
 function stateOf({ config, state }: Found): StreamState {
-  const { name, subjects, storage, num_replicas: replicas, max_bytes: bytesMax, max_age: age } = config;
+  const { name, subjects, storage, num_replicas: replicas, max_bytes: bytesMax, max_age: age, discard } = config;
   return {
     ...{ name, subjects, storage, replicas },
     ...(bytesMax >= 0 && { bytesMax }),
     ...(age > 0 && { ageMaxMs: age / NANOSECONDS }),
+    ...(discard === 'old' && { dropsOldest: true }),
     firstSequence: state.first_seq,
     lastSequence: state.last_seq,
     messages: state.messages,
