@@ -8,6 +8,7 @@ import { ALERT_RULES } from '../entities/alert_rules.ts';
 import { LINKS } from '../entities/links.ts';
 import { RULES_SETTING } from '../entities/locating_rules.ts';
 import { MAP_VIEWS } from '../entities/map_views.ts';
+import { SINKS } from '../entities/sinks.ts';
 import { UNS_OWNER_PREFIX } from '../model/mqtt.ts';
 import { DatabaseState } from '../operation/database_state.ts';
 import { LICENSE_SETTING } from '../operation/operation.ts';
@@ -25,7 +26,10 @@ const INCARNATION_BYTES = 16;
 /** Settings shared by all hubs of a cluster. */
 const SHARED: readonly string[] = [RULES_SETTING, LICENSE_SETTING];
 /** Prefixes of other shared settings. */
-const SHARED_PREFIXES = [UNS_OWNER_PREFIX, 'alert ', 'alert_act ', ALERT_RULES.prefix, LINKS.prefix, MAP_VIEWS.prefix];
+const SHARED_PREFIXES = [
+  ...[UNS_OWNER_PREFIX, 'alert ', 'alert_act ', ALERT_RULES.prefix, LINKS.prefix, MAP_VIEWS.prefix],
+  ...[SINKS.prefix, 'sink_command ', 'sink_progress '],
+];
 
 interface ClusterDeps {
   readonly config: Config;
