@@ -23,7 +23,6 @@ const CODES: Readonly<Record<ErrorCode, { readonly status: number; readonly type
   HUB_LICENSE_INVALID: { status: 400, type: '.license.invalid' },
   HUB_LICENSE_EXPIRED: { status: 400, type: '.license.expired' },
   HUB_LICENSE_NOT_STARTED: { status: 404, type: '.license.not_started' },
-  HUB_NOT_IMPLEMENTED: { status: 501, type: '.http.not_implemented' },
   HUB_UNAVAILABLE: { status: 503, type: '.http.unavailable' },
 };
 

@@ -306,9 +306,6 @@ const REASONS_OF_CODE = {
   HUB_LICENSE_NOT_STARTED: {
     no_license: 'Cannot get the lease: there is no license key and no trial',
   },
-  HUB_NOT_IMPLEMENTED: {
-    no_event_log_in_cluster: 'Cannot read events: the hubs of a cluster have no event log',
-  },
   HUB_UNAVAILABLE: {
     bodies_waiting: 'Cannot take the request: bodies of {limit} bytes, which is as many as may, are being read',
     cannot_serve_joining: 'This hub cannot serve: it has not joined its cluster',

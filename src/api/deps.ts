@@ -189,7 +189,7 @@ export interface RpcCaller {
 
 /** The event log. */
 export interface EventsApi {
-  /** Throws HUB_NOT_FOUND or HUB_NOT_IMPLEMENTED if the hub has none. */
+  /** Throws HUB_NOT_FOUND if the hub has none. */
   log(): EventLog;
   /**
    * Returns the events of a topic that a subscription with these params and this token would receive. Rejects like a

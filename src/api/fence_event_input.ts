@@ -10,6 +10,7 @@ import { badId, idKey, isId, isUnset } from '../model/id.ts';
 import { Maybe } from '../model/schema.ts';
 import { show } from '../model/error_value_text.ts';
 import { formatTime, parseTime, readableTime } from '../model/time.ts';
+import type { FilterFields } from '../model/topics.ts';
 
 interface ThirdPartyDeps {
   readonly fanout: Fanout;
@@ -17,8 +18,8 @@ interface ThirdPartyDeps {
   /** Counters shared with the hub's own events. */
   readonly counts: { entries: number; exits: number };
   now(): number;
-  /** Called with each published event. */
-  announced?(event: FenceEvent): void;
+  /** Called with each published event and its filter fields. */
+  announced?(event: FenceEvent, fields: FilterFields): void;
 }
 
 /** Publishes fence events of third parties. */
@@ -31,8 +32,8 @@ export function fenceEventPublisher(deps: ThirdPartyDeps): (fence: StoredFence, 
       trackablesOf: (providerId) => entities.trackablesOf(providerId),
     });
     counts[event.event_type === 'region_entry' ? 'entries' : 'exits']++;
-    announceFenceEvent(fanout, { fence, event, zones: (id) => entities.zoneBy(id) });
-    announced?.(event);
+    const fields = announceFenceEvent(fanout, { fence, event, zones: (id) => entities.zoneBy(id) });
+    announced?.(event, fields);
   };
 }
 

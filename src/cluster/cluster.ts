@@ -10,6 +10,7 @@ import { type ConfigState, isSettled } from './config/config_state.ts';
 import type { Repartitioned } from './config/object_partitions.ts';
 import { type EntityText, snapshotParts } from './config/snapshot_messages.ts';
 import { type Durability, openStreams } from './durability.ts';
+import type { ClusterEvents } from './events/cluster_events.ts';
 import type { ClusterFanout } from './fanout/cluster_fanout.ts';
 import { checkMembers, reached, startupError } from './membership/admission.ts';
 import type { ClusterMembership } from './membership/membership.ts';
@@ -66,6 +67,8 @@ export class Cluster {
   readonly gather: MemberQueries;
   /** Storage of the steps of shards and of the collision stage. */
   readonly durability: Durability;
+  /** The event log; undefined without one. */
+  readonly events: ClusterEvents | undefined;
   readonly #options: ClusterOptions;
   readonly #parts: ClusterParts;
   /** Undefined before `attach`. */
@@ -83,13 +86,14 @@ export class Cluster {
       objects: () => (this.#handlers as ClusterHandlers).objects(),
       out: (error) => this.#out(error),
     });
-    const { config, status, membership, remote, gather, durability } = this.#parts;
+    const { config, status, membership, remote, gather, durability, events } = this.#parts;
     this.config = config;
     this.status = status;
     this.membership = membership;
     this.remote = remote;
     this.gather = gather;
     this.durability = durability;
+    this.events = events;
   }
 
   /** Called by openCluster only. */
@@ -197,6 +201,7 @@ export class Cluster {
     this.#links?.applied(record, state);
     if (body.kind === 'expel' && membership.isMember) this.status.expelled++;
     membership.record(record, state);
+    this.events?.applied();
     ownerClient.ownershipChanged();
     commits.hasChanged();
     if (state.version === sequence) this.#ownershipChanged(before);
@@ -345,6 +350,7 @@ export class Cluster {
     if (this.#role === 'out') return;
     try {
       if (this.status.standing === 'owner') await this.durability.checkpoints.write();
+      await this.#eventsLogged();
       // Everything journaled has been published, and nothing more is journaled.
       const sealed = (): void => {
         if (this.#role !== 'out' && this.durability.journal.isIdle) this.#links?.channel.leaving();
@@ -353,6 +359,14 @@ export class Cluster {
     } catch (error) {
       this.#options.notice(`Others will take over later: ${(error as Error).message}`);
     }
+  }
+
+  /** Successors log the rest of the fence events. */
+  async #eventsLogged(): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const cancel = this.#parts.after(this.#options.holdMs, resolve);
+    await Promise.race([this.events?.appender.settled().catch(() => undefined), late]);
+    cancel();
   }
 
   async close(): Promise<void> {

@@ -9,6 +9,7 @@ import { type ClusterContext, contextOf } from './context.ts';
 import { Durability, type DurabilityOptions, makeJournal } from './durability.ts';
 import { JournalProbe } from './membership/journal_probe.ts';
 import { type ClusterMembership, openMembership } from './membership/membership.ts';
+import { ClusterEvents } from './events/cluster_events.ts';
 import { FailedMembers } from './migration/failed_members.ts';
 import { PartitionMigration } from './migration/partition_migration.ts';
 import { OwnerHints } from './routing/owner_hints.ts';
@@ -48,6 +49,8 @@ export class ClusterParts {
   readonly config: ClusterConfig;
   readonly commits: EntityCommits;
   readonly durability: Durability;
+  /** Undefined without an event log. */
+  readonly events: ClusterEvents | undefined;
   readonly probe: JournalProbe;
   readonly membership: ClusterMembership;
   readonly hints: OwnerHints;
@@ -87,9 +90,17 @@ export class ClusterParts {
       hasState: () => this.migration.hasState,
       isAcquiring: () => this.migration.isAcquiring,
       arrived: () => this.migration.arrived(),
+      eventsPendingFrom: () => this.events?.appender.pendingFrom ?? Infinity,
     });
     const { journal, checkpoints } = this.durability;
     const barrier = (): Promise<void> => journal.barrier();
+    this.events =
+      options.eventLog &&
+      new ClusterEvents({
+        ...context,
+        journaledFrom: () => journal.neededFrom,
+        isFirst: () => role() === 'member' && this.membership.isFirst,
+      });
     this.probe = new JournalProbe({ ...context, barrier, kept: () => this.durability.trimIdle() });
     this.membership = openMembership({
       ...{ ...context, barrier, protocols: PROTOCOLS },
@@ -119,6 +130,7 @@ export class ClusterParts {
     });
     this.migration = new PartitionMigration({
       ...{ ...context, checkpoints, journal, dead: this.failed, partitionOf, state, isOwn, isServing, out, after },
+      events: this.events,
       objectsIn: (partitions, behind, located) =>
         config.objectsIn({ partitions, known: host.objects(), behind, located }),
       deletedIn: (partitions) => config.partitions.deletedIn(partitions, host.objects()),
@@ -165,6 +177,7 @@ export class ClusterParts {
     this.membership.close();
     // Pending appends cannot succeed. A successor may have deleted the streams, so nothing else would report it.
     this.durability.journal.close();
+    this.events?.close();
     this.ownerClient.close();
     this.durability.checkpoints.close();
     this.gather.close();

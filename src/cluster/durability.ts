@@ -9,12 +9,15 @@ import { contextOf } from './context.ts';
 import { type Applicant, checkStreams, isForGood } from './membership/admission.ts';
 import { BusError } from './nats/bus.ts';
 import { type Checkpoints, type CheckpointsOptions, makeStateStream, openCheckpoints } from './state/checkpoints.ts';
+import { type EventLogBounds, eventStreamSettings } from './events/log_stream.ts';
 import { journalStreams } from './journal/journal_streams.ts';
 import { StepJournal } from './journal/step_journal.ts';
 
 export interface DurableStreams extends Applicant {
   /** Size of each journal stream. */
   readonly journalBytesMax: number;
+  /** Bounds of the event log; undefined without one. */
+  readonly eventLog?: EventLogBounds | undefined;
 }
 
 export interface DurabilityOptions extends DurableStreams {
@@ -34,6 +37,8 @@ export interface DurabilityHost extends Required<Pick<CheckpointsOptions, 'parti
   isAcquiring(): boolean;
   /** Tests whether the shards have an object, or had it until others acquired it; undefined while there are no shards. */
   arrived(): ((kind: ObjectKind, id: string) => boolean) | undefined;
+  /** See EventAppender.pendingFrom. */
+  eventsPendingFrom(): number;
   /** Nothing can be stored any more. */
   out(error: Error): void;
 }
@@ -53,6 +58,7 @@ export async function openStreams(options: DurableStreams): Promise<void> {
     try {
       await Promise.all([makeConfigStreams(options), makeStateStream(options)]);
       await makeJournal(options, incarnation);
+      await makeEventStream(options);
       return;
     } catch (error) {
       if (error instanceof BusError && isForGood(error)) await checkStreams(options);
@@ -60,6 +66,17 @@ export async function openStreams(options: DurableStreams): Promise<void> {
       await new Promise<void>((resolve) => void schedule(AGAIN_MS, resolve));
     }
   }
+}
+
+/** Creates the stream of the event log, or gives it the bounds of this hub. */
+async function makeEventStream(options: DurableStreams): Promise<void> {
+  const { bus, eventLog } = options;
+  if (eventLog === undefined) return;
+  const settings = eventStreamSettings(options, eventLog);
+  await bus.makeStream(settings).catch((error: unknown) => {
+    if (!(error instanceof BusError) || !error.message.includes('already in use')) throw error;
+    return bus.alterStream(settings);
+  });
 }
 
 /** Creates the streams of a member's journal. */
@@ -90,6 +107,7 @@ export class Durability {
       widen: (bytes) => this.#widenJournal(bytes),
       writeState: () => this.writeState(),
       isAcquiring: () => keeper.isAcquiring(),
+      eventsPendingFrom: () => keeper.eventsPendingFrom(),
       ended: (error) => keeper.out(error),
     });
   }

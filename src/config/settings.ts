@@ -70,6 +70,7 @@ function tlsSettings(config: Config) {
 }
 
 const KILOBYTE = 1000;
+const HOUR_MS = 3_600_000;
 /** Maximum time that events wait for a lagging database. */
 const LATE_MS = 2000;
 /** With a rate limit: seconds of that rate per commit of rows, so that entities need not wait for long. */
@@ -155,6 +156,9 @@ export function clusterSettings(config: Config, machine: string) {
     reads: config.cluster_reads,
     checkpointMs: config.cluster_checkpoint_interval,
     journalBytesMax: config.cluster_journal_max_size * 2 ** 20,
+    ...(config.event_retention > 0 && {
+      eventLog: { retentionMs: config.event_retention * HOUR_MS, bytesMax: config.event_max_bytes },
+    }),
     shards: config.num_threads,
     alike: ALIKE.map((name) => `${name}: ${config[name]}`),
   };

@@ -1,4 +1,4 @@
-import type { EventBlock, EventSpace, WriteEvents } from '../core/entity_write.ts';
+import type { EncodedEvents, EventBlock, EventSpace, WriteEvents } from '../core/entity_write.ts';
 import { EVENT_TOPICS, type EventTopic } from '../model/logged_event.ts';
 import type { FilterFields } from '../model/topics.ts';
 
@@ -53,6 +53,33 @@ export function joinEvents(all: readonly WriteEvents[]): WriteEvents | undefined
     for (const write of all) write(to);
   };
 }
+
+/** Returns events as bytes of their own. */
+export function encoded(write: WriteEvents): EncodedEvents {
+  let bytes = Buffer.alloc(ENCODED_BYTES);
+  let [used, count] = [0, 0];
+  write({
+    get bytes() {
+      return bytes;
+    },
+    begin(bytesMax) {
+      if (used + bytesMax > bytes.length) {
+        const grown = Buffer.alloc(2 * bytes.length + bytesMax);
+        bytes.copy(grown, 0, 0, used);
+        bytes = grown;
+      }
+      return used;
+    },
+    end(at) {
+      used = at;
+      count++;
+    },
+  });
+  return { count, bytes: bytes.subarray(0, used) };
+}
+
+/** Memory of a few events. */
+const ENCODED_BYTES = 1024;
 
 interface Head {
   readonly fields: FilterFields;

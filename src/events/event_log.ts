@@ -44,6 +44,10 @@ export interface EventLogDeps {
   readonly store: EventLogStore;
   /** Wall-clock time. */
   now(): number;
+  /** The log continues at the next multiple of it; STRIDE if left out. */
+  readonly stride?: number;
+  /** Whether other hubs append to the log, too, so that a cursor may be newer than the events that this hub has received. */
+  readonly isShared?: boolean;
 }
 
 /** A page of events by position, for one reader. */
@@ -80,7 +84,8 @@ export class EventLog implements EventLogReader {
     this.#extent = extent;
     this.#trimmed = extent.trimmed;
     this.#lastMs = extent.newestMs ?? 0;
-    this.#next = (Math.floor(Math.max(extent.newest, extent.trimmed) / STRIDE) + 1) * STRIDE;
+    const { stride = STRIDE } = deps;
+    this.#next = (Math.floor(Math.max(extent.newest, extent.trimmed) / stride) + 1) * stride;
     this.#recent = new RecentBlocks(this.#next - 1);
     this.cursors = new Cursors(extent.hubId);
   }
@@ -156,7 +161,8 @@ export class EventLog implements EventLogReader {
     if (cursor === 'newest') return this.newestPosition;
     const position = this.cursors.positionOf(cursor, path);
     // For example of a time before a backup was restored.
-    if (position > this.newestPosition) throw hubError('cursor_unknown', { path, found: `"${cursor}"` });
+    if (position > this.newestPosition && this.#deps.isShared !== true)
+      throw hubError('cursor_unknown', { path, found: `"${cursor}"` });
     this.#checkAge(position, this.#trimmed);
     return position;
   }

@@ -98,12 +98,14 @@ export interface GivenFenceEvent {
   readonly zones: ZoneLookup;
 }
 
-/** Publishes a fence event that comes from no shard. */
-export function announceFenceEvent(fanout: Fanout, { fence, event, zones }: GivenFenceEvent): void {
+/** Publishes a fence event that comes from no shard. Returns its filter fields. */
+export function announceFenceEvent(fanout: Fanout, { fence, event, zones }: GivenFenceEvent): FilterFields {
   const { provider_id, trackable_id, foreign_id, event_type: type } = event;
   const who = { type, providerId: provider_id ?? undefined, trackableId: trackable_id ?? undefined };
   const text = JSON.stringify(event);
-  fanout.announce('fence_events', fenceEventFields({ id: fence.id, foreign_id }, who), (variant) => {
+  const fields = fenceEventFields({ id: fence.id, foreign_id }, who);
+  fanout.announce('fence_events', fields, (variant) => {
     return variant.geojson === true ? fenceFeature(fence, text, variant, zones) : text;
   });
+  return fields;
 }

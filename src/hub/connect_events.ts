@@ -1,10 +1,15 @@
+import type { Cluster } from '../cluster/cluster.ts';
+import type { CollisionToLog } from '../cluster/events/cluster_events.ts';
 import type { Config } from '../config/schema.ts';
 import type { WriteEvents } from '../core/entity_write.ts';
-import { joinEvents, slicedEvents } from '../events/event_bytes.ts';
+import { encoded, joinEvents, slicedEvents } from '../events/event_bytes.ts';
 import { EventLog } from '../events/event_log.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import { look } from '../model/borrowed.ts';
 import type { EventBatch } from '../model/event_batch.ts';
+import type { CollisionEvent } from '../model/events.ts';
+import { EVENT_TOPICS } from '../model/logged_event.ts';
+import { isRenderedByShards } from '../model/topics.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock } from '../time/clock.ts';
 import { every, schedule } from '../time/clock.ts';
@@ -104,4 +109,61 @@ export function logShardEvents(fanout: Fanout, announced: (events: WriteEvents) 
     }
     return joinEvents(logged);
   };
+}
+
+/** Appends events to the event log of the cluster. */
+export interface ClusterLogging {
+  /** Takes the events of a shard's step, which is journaled. */
+  readonly shards: ShardEvents;
+  /** Takes the events of a step of the collision stage. Call the result when the step is stored. */
+  collisions(events: readonly EventBatch[]): ((step: number) => Promise<void>) | undefined;
+}
+
+/**
+ * Makes the shards and the collision stage render their events for the event log of the cluster, and appends the changes that
+ * records of the configuration log cause: each hub announces these.
+ */
+export function logClusterEvents(
+  fanout: Fanout,
+  { events: log, config }: { readonly events: NonNullable<Cluster['events']>; readonly config: Cluster['config'] },
+): ClusterLogging {
+  const variants = new Map<number, string>();
+  for (const topic of EVENT_TOPICS) {
+    const interest = { topic, view: VIEW };
+    const isOfRecord = !isRenderedByShards(topic);
+    fanout.listen(
+      {
+        ignoresPublished: true,
+        receive(batch, fields, how) {
+          if (!isOfRecord || how !== 'announced') return;
+          const { bytes, ends } = batch.events(0, fields);
+          log.change(config.configured, encoded(slicedEvents(topic, { bytes: look(bytes), ends, fields })));
+        },
+      },
+      interest,
+    );
+    const variant = fanout.variantOf(interest);
+    if (variant !== undefined) variants.set(variant, topic);
+  }
+  const of = (topic: string, events: readonly EventBatch[]) =>
+    events.filter(({ variant }) => variants.get(variant) === topic);
+  return {
+    shards(events) {
+      for (const batch of of('fence_events', events)) log.fenceEvents(batch);
+      return undefined;
+    },
+    collisions(events) {
+      const found = of('collision_events', events).flatMap(collisionsIn);
+      return found.length === 0 ? undefined : (step) => log.collisions(step, found);
+    },
+  };
+}
+
+function collisionsIn({ bytes, ends, fields = [] }: EventBatch): CollisionToLog[] {
+  const all = Buffer.from(look(bytes));
+  return fields.map((its, i) => {
+    const json = all.toString('utf8', i === 0 ? 0 : (ends[i - 1] as number) + 1, ends[i]);
+    const { id, collision_type: type } = JSON.parse(json) as CollisionEvent;
+    return { fields: its, json, id: type === 'colliding' ? undefined : id };
+  });
 }

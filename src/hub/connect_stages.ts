@@ -4,7 +4,7 @@ import { renderingBoundsOf, shardSettings } from '../config/settings.ts';
 import type { ZoneMove } from '../core/zone/following.ts';
 import { Fanout } from '../fanout/fanout.ts';
 import type { EventBatch } from '../model/event_batch.ts';
-import { type ShardEvents, logShardEvents } from './connect_events.ts';
+import { type ClusterLogging, type ShardEvents, logClusterEvents, logShardEvents } from './connect_events.ts';
 import type { Variant } from '../model/topics.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { HubCounts } from '../operation/counts.ts';
@@ -67,6 +67,7 @@ export function connectStages(deps: StageDeps): Stages {
     due: (who) => (who === 'collisions' ? collisions.lane : shards.lanes[who]?.lane)?.wake(),
   });
   let shardEvents: ShardEvents | undefined;
+  let clusterLogging: ClusterLogging | undefined;
   const outcomes = new OutcomeDispatcher({
     ...(logsEvents && {
       logged: (events) => shardEvents?.(events),
@@ -84,6 +85,8 @@ export function connectStages(deps: StageDeps): Stages {
     ...(cluster && {
       movedOut: (motions) => cluster.motions?.released(motions),
       collisionsPublished: (evaluated, hasEvents) => cluster.motions?.published(evaluated, hasEvents),
+      logCollisions: (events) => clusterLogging?.collisions(events),
+      collisionsStored: (step) => cluster.events?.collisionsPublished(step),
     }),
     moveZones,
     wakeAt: (who, atMs) => ticker.set(who, atMs),
@@ -128,7 +131,10 @@ export function connectStages(deps: StageDeps): Stages {
     restarted,
   });
   // Subscribes in the shards, which now exist.
-  if (logsEvents) shardEvents = logShardEvents(fanout, (events) => void database.keep([], { events }));
+  if (logsEvents && cluster?.events !== undefined) {
+    clusterLogging = logClusterEvents(fanout, { events: cluster.events, config: cluster.config });
+    shardEvents = clusterLogging.shards;
+  } else if (logsEvents) shardEvents = logShardEvents(fanout, (events) => void database.keep([], { events }));
   return { fanout, shards, collisions, ticker, outcomes };
 }
 

@@ -130,7 +130,9 @@ async function openOn(
   config: Config,
   log: Log,
 ): Promise<Hub> {
-  const eventLog = await openEventLog({ store, config, clock });
+  const eventLog = await (cluster === undefined
+    ? openEventLog({ store, config, clock })
+    : cluster.events?.open(cluster.config.id));
   // Reads while workers start. A failure is handled below, where parts can be closed.
   const reading = beginReading(store);
   const { max_geometry_check_time: limitMs } = config;

@@ -29,12 +29,22 @@ export interface Sinks {
     rows: Iterable<StoredRow>,
     options?: { readonly events?: WriteEvents | undefined },
   ): Promise<void> | undefined;
-  /** Returns the events that the event log stores with the rows. Absent without an event log. */
+  /**
+   * Returns the events that the event log stores with the rows; undefined if it takes them itself. Absent without an event
+   * log.
+   */
   logged?: ((events: readonly EventBatch[]) => WriteEvents | undefined) | undefined;
   /** Whether events of a variant have receivers besides the event log. Absent without an event log. */
   isReceived?: ((variant: number) => boolean) | undefined;
   /** Called when the collision events of evaluated motions have been published. Set only in a cluster. */
   collisionsPublished?(evaluated: EvaluatedMotions, hasEvents: boolean): void;
+  /**
+   * Takes collision events for the event log of a cluster. Call the result with the step once it is stored: it resolves when
+   * they are logged.
+   */
+  logCollisions?(events: readonly EventBatch[]): ((step: number) => Promise<void>) | undefined;
+  /** Called when the collision events up to a step are stored as published. */
+  collisionsStored?(step: number): void;
   /** Resolves when all outcomes of the shards so far have been emitted; undefined if they already are. */
   released?(): Promise<void> | undefined;
   /** Passes packed motions of a shard to the collision stage. */
@@ -149,7 +159,13 @@ export class OutcomeDispatcher {
    */
   #ofSharedCollisions({ rows, events }: CollisionReply, evaluated: EvaluatedMotions): Promise<void> | undefined {
     const hasEvents = rows.length > 0 || events.length > 0;
-    const report = (): void => this.#sinks.collisionsPublished?.(evaluated, hasEvents);
+    const log = events.length === 0 ? undefined : this.#sinks.logCollisions?.(events);
+    let logged: Promise<void> | undefined;
+    const report = (): void => {
+      logged = log?.(evaluated.step);
+      logged?.catch(() => undefined);
+      this.#sinks.collisionsPublished?.(evaluated, hasEvents);
+    };
     if (rows.length === 0) {
       const released = events.length === 0 ? undefined : this.#sinks.released?.();
       this.#collisions.publish(events, released, report);
@@ -167,9 +183,10 @@ export class OutcomeDispatcher {
       report();
       resolve();
     });
-    return Promise.all([stored, published]).then(() => {
+    return Promise.all([stored, published.then(() => logged)]).then(async () => {
       this.#progress = { ...this.#progress, published: evaluated.step };
-      return this.#sinks.keepPairs([...ended, progressRow(this.#progress)]);
+      await this.#sinks.keepPairs([...ended, progressRow(this.#progress)]);
+      this.#sinks.collisionsStored?.(evaluated.step);
     });
   }
 

@@ -120,7 +120,8 @@ export function connectParts(deps: PartsDeps): Parts {
     entities,
     cluster,
     ingest: incoming.ingest,
-    logsEvents: eventLog !== undefined,
+    // The log of a cluster has the changes of its records.
+    logsEvents: eventLog !== undefined && cluster === undefined,
   });
   return {
     clock,

@@ -153,7 +153,11 @@ function apiDeps(parts: ServedParts, config: Config): Omit<GuardedApiDeps, 'demo
     permit: permitBy(authorization?.api),
     publishFenceEvent: fenceEventPublisher({
       ...{ fanout, entities, counts, now },
-      announced: (event) => cluster?.fanout?.announce('fenceEvent', JSON.stringify(event)),
+      announced(event, fields) {
+        const json = JSON.stringify(event);
+        cluster?.fanout?.announce('fenceEvent', json);
+        cluster?.events?.thirdParty(fields, json);
+      },
     }),
     // Unauthorized requests are rejected before a response is computed.
     corsEnabled: config.cors || config.allowed_origins.length > 0,
@@ -166,7 +170,7 @@ function apiDeps(parts: ServedParts, config: Config): Omit<GuardedApiDeps, 'demo
     depthMax: config.max_json_depth,
     operation,
     rpc: rpcDeps(parts.rpc, authorization, config),
-    events: eventsApi(parts, config, {
+    events: eventsApi(parts, {
       checkView: (query, sight) => viewOf({ query, sight }, { entities }),
       site: siteOf(entities),
       ...(authorization && { authorize: authorization.socket }),
@@ -201,7 +205,7 @@ function socketDeps(parts: ServedParts, config: Config): Omit<PubSubDeps, 'unsen
     fanout,
     open: operation.open,
     waiting,
-    events: eventAccess(parts, config),
+    events: eventAccess(parts),
     ingestMessage: (message) => ingest.message(message),
     takeOwnerHint: parts.takeOwnerHint,
     ingestLocations: (values) => ingest.publishedLocations(values),
@@ -266,25 +270,24 @@ function mapFileOf({ config_path, map_tile_url: url }: Config, log: Log): string
 
 /** The event log of a hub, for clients. */
 interface EventAccess {
-  /** Throws HUB_NOT_FOUND or HUB_NOT_IMPLEMENTED if the hub has none. */
+  /** Throws HUB_NOT_FOUND if the hub has none. */
   log(): EventLog;
   readonly zones: ZoneLookup;
 }
 
-function eventAccess({ eventLog, cluster, entities }: ServedParts, { event_retention }: Config): EventAccess {
+function eventAccess({ eventLog, entities }: ServedParts): EventAccess {
   return {
     zones: (name) => entities.zoneBy(name),
     log() {
-      if (eventLog !== undefined) return eventLog;
-      if (event_retention > 0 && cluster !== undefined) throw hubError('no_event_log_in_cluster');
-      throw hubError('event_log_off');
+      if (eventLog === undefined) throw hubError('event_log_off');
+      return eventLog;
     },
   };
 }
 
 /** Returns the access of the REST API to the event log, with the permissions of subscriptions. */
-function eventsApi(parts: ServedParts, config: Config, { authorize, ...deps }: SelectingDeps): EventsApi {
-  const { log, zones } = eventAccess(parts, config);
+function eventsApi(parts: ServedParts, { authorize, ...deps }: SelectingDeps): EventsApi {
+  const { log, zones } = eventAccess(parts);
   return {
     log,
     now: parts.now,

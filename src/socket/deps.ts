@@ -39,7 +39,7 @@ export interface TopicRequest {
 
 /** Access to the event log. */
 export interface LoggedEvents {
-  /** Throws HUB_NOT_FOUND or HUB_NOT_IMPLEMENTED if the hub has none. */
+  /** Throws HUB_NOT_FOUND if the hub has none. */
   log(): EventLog;
   /** Zones for coordinates in `local`. */
   readonly zones: ZoneLookup;

@@ -32,6 +32,7 @@ async function world(context: TestContext, { shards = 1, reads = 'latest' as 'la
     ...{ bus, name: 'hub', incarnation: 'i', shards, reads, elapsed: clock.elapsed },
     schedule: (ms, callback) => cluster.schedule('owner', ms, callback),
     writeState: () => state.write(),
+    eventsPendingFrom: () => Infinity,
     isAcquiring: () => state.isAcquiring,
     widen: async () => undefined,
     ended: (error) => ended.push(error),

@@ -51,9 +51,14 @@ test('A cluster has defaults for everything but its servers', () => {
     reads: 'latest',
     checkpointMs: 5000,
     journalBytesMax: 2 ** 30,
+    eventLog: { retentionMs: 24 * 3_600_000, bytesMax: 2 ** 30 },
     shards: 3,
   });
   assert.ok(alike.includes('require_authorization: false'), alike.join());
+});
+
+test('A cluster may log no events', () => {
+  assert.equal(clusterSettings(load(inCluster('event_retention: 0')), 'machine')?.eventLog, undefined);
 });
 
 test('A hub may have a URL for clients', () => {

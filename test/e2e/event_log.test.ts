@@ -7,9 +7,6 @@ import { type TestContext, test } from 'node:test';
 import { HALL, square } from '../support/hall.ts';
 import { openTestHub, type TestHub, type TestSettings } from '../support/running_hub.ts';
 import type { Event, Frame, SocketClient } from '../support/socket_client.ts';
-import { testNats } from '../cluster/test_nats.ts';
-
-const nats = await testNats();
 
 const TRUCK = '0b680db2-b39b-45be-be77-40d7d2296cb4';
 const CART = '3f7b6a52-8d0e-4f0c-9a77-1c5f0e6b2d42';
@@ -261,14 +258,3 @@ async function openStream(t: TestContext, url: string, last: string) {
     },
   };
 }
-
-test('a cluster says that it has no event log', { skip: nats.skip }, async (t) => {
-  const settings = { cluster_servers: nats.servers.addresses.join(','), cluster_replicas: 1, cluster_name: 'no-log' };
-  const hub = await openHub(t, settings);
-  for (const path of ['/events', '/events/stream']) {
-    const { status, body } = await hub.request('GET', path, undefined, { Accept: 'text/event-stream' });
-    assert.deepEqual([status, (body as { reason: string }).reason], [501, 'no_event_log_in_cluster'], path);
-  }
-  const refused = await command(await hub.socket(), 'fence_events', { after: 'oldest' });
-  assert.equal((refused as { reason?: string }).reason, 'no_event_log_in_cluster');
-});

@@ -65,6 +65,8 @@ export const AREAS: readonly Area[] = [
   {
     path: 'src/cluster',
     mayImport: [...INNER, 'src/wire', 'src/lane', 'src/time', 'workers/bus.ts'].concat([
+      'src/events/event_bytes.ts',
+      'src/events/event_log.ts',
       'src/shards/affinity.ts',
       'src/store/newest_rows.ts',
       'src/rpc/carrier.ts',

@@ -45,7 +45,6 @@ const REFUSALS = {
   403: 'The access token does not permit subscribing to a topic.',
   404: 'The hub logs no events: event_retention is 0.',
   410: 'Events after the cursor have been removed; the params of the error have the oldest cursor.',
-  501: 'The hub has no event log, because of its database or its cluster; the reason says which.',
 };
 
 const STREAM = Type.String({ title: 'EventStream', description: 'Server-Sent Events.' });

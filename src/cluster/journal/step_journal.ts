@@ -21,6 +21,8 @@ export interface StepJournalOptions
   writeState(): Promise<void>;
   /** Whether partitions are still being acquired: until then the state is incomplete. */
   isAcquiring(): boolean;
+  /** Number of the first message with events that are not in the event log yet; Infinity without any. */
+  eventsPendingFrom(): number;
   /** Nothing can be journaled any more: this hub is out. */
   ended(error: JournalClosed): void;
 }
@@ -85,6 +87,11 @@ export class StepJournal {
   /** Whether nothing is pending. */
   get isIdle(): boolean {
     return this.#journal.isIdle;
+  }
+
+  /** Number of the first message that may have a step whose outcome is yet to be released. */
+  get neededFrom(): number {
+    return this.#doneFrom;
   }
 
   /** Bytes that are pending. */
@@ -262,13 +269,17 @@ export class StepJournal {
     await this.#journal.trim(this.#trimmedTo(before));
   }
 
-  /** Unneeded messages remain for a while, see RecordedLocations, unless the stream is full. */
+  /**
+   * Unneeded messages remain for a while, see RecordedLocations, and until their events are in the event log, unless the
+   * stream is full.
+   */
   #trimmedTo(before: number): number {
     const nowMs = this.#options.elapsed();
     this.#dones.push({ before, atMs: nowMs });
     const stays = this.isFull ? -1 : this.#dones.findIndex(({ atMs }) => atMs > nowMs - STAYS_MS);
     const trimmed = this.#dones.splice(0, stays < 0 ? this.#dones.length : stays);
-    return trimmed.at(-1)?.before ?? 0;
+    const { before: upTo = 0 } = trimmed.at(-1) ?? {};
+    return this.isFull ? upTo : Math.min(upTo, this.#options.eventsPendingFrom());
   }
 
   #appendDone(before: number): Promise<void> {

@@ -1,6 +1,7 @@
 import type { ObjectIds } from '../../core/item.ts';
 import type { ObjectKind } from '../../model/id.ts';
 import type { ClusterContext } from '../context.ts';
+import type { ClusterEvents } from '../events/cluster_events.ts';
 import { Acquisition, type AcquisitionOptions } from './acquire.ts';
 import type { ClusterFanout } from '../fanout/cluster_fanout.ts';
 import type { AppliedRecord } from '../config/config_log.ts';
@@ -18,6 +19,8 @@ export interface PartitionMigrationOptions
   readonly checkpoints: AcquisitionOptions['checkpoints'];
   readonly journal: ReleasesOptions['journal'] & Pick<StepJournal, 'keepFenceEvents'>;
   readonly dead: FailedMembers;
+  /** Undefined without an event log. */
+  readonly events: Pick<ClusterEvents, 'recovered' | 'appender'> | undefined;
   /** State after the last applied record. */
   state(): ConfigState;
   /** Partition by the applied configuration, as for the next member. */
@@ -250,7 +253,7 @@ export class PartitionMigration {
   }
 
   #newReleases(handlers: MigrationHandlers, fanout: ClusterFanout): Releases {
-    const { writeState, change } = this.#options;
+    const { writeState, change, events } = this.#options;
     return new Releases({
       ...this.#options,
       unadopted: () => this.#attached?.acquisition.unadopted() ?? new Set(),
@@ -259,7 +262,9 @@ export class PartitionMigration {
         await handlers.writeAnew(objects);
         await writeState();
       },
-      delivered: () => fanout.channel.delivered(),
+      delivered: async () => {
+        await Promise.all([fanout.channel.delivered(), events?.appender.settled()]);
+      },
       changed: () => change(),
     });
   }
@@ -272,7 +277,7 @@ export class PartitionMigration {
   }
 
   #newAcquisition(handlers: MigrationHandlers, fanout: ClusterFanout, releases: Releases): Acquisition {
-    const { journal, dead, writeState, noteConfig, now } = this.#options;
+    const { journal, dead, events: log, writeState, noteConfig, now } = this.#options;
     return new Acquisition({
       ...{ ...this.#options, removed: dead, releases },
       released: (from, sequence) => this.#releasedBy(from, sequence),
@@ -280,6 +285,7 @@ export class PartitionMigration {
       announceAgain: async (events) => {
         const own = events.filter((event) => dead.isOwnEvent(event));
         if (own.length > 0) await journal.keepFenceEvents(own, now());
+        log?.recovered(own);
         fanout.announceAgain(own);
       },
       adopt: async (left) => {

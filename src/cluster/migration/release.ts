@@ -28,7 +28,7 @@ export interface ReleasesOptions extends Pick<ClusterContext, 'incarnation' | 'n
   release(objects: ObjectIds, sequence: number): Promise<void>;
   /** Has the shards flush rows of objects, and writes them to the state. */
   writeAnew(objects: ObjectIds): Promise<void>;
-  /** Resolves when each hub has delivered the events that this one has published so far. */
+  /** Resolves when each hub has delivered the events that this one has published so far, and the event log has them. */
   delivered(): Promise<void>;
   /** Resolves with the next record, when this hub has acquired something, or after a while. */
   changed(): Promise<void>;

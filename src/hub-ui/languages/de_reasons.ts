@@ -120,7 +120,6 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   no_handler: 'Aufrufen von „{method}“ nicht möglich: Es gibt keinen Handler',
   no_handler_in_zone: 'Aufrufen von „{method}“ nicht möglich: In dieser Zone gibt es keinen Handler',
   no_handler_of_id: 'Aufrufen von „{method}“ nicht möglich: Kein Handler hat die Id „{handler_id}“',
-  no_event_log_in_cluster: 'Lesen von Ereignissen nicht möglich: Die Hubs eines Clusters haben kein Ereignisprotokoll',
   no_history: 'Blick in den Verlauf nicht möglich: Der Hub zeichnet keinen auf, siehe die Einstellung history',
   no_license: 'Abrufen der Lizenz nicht möglich: Es gibt weder Lizenzschlüssel noch Probezeit',
   no_location: 'ist keine Ortung',

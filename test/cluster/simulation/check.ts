@@ -1,4 +1,5 @@
 import type { ConfigBody } from '../../../src/cluster/config/config_record.ts';
+import type { LoggedEvent } from '../../../src/model/logged_event.ts';
 import type { SentLocation } from './clients.ts';
 import { departuresIn, type KeptStep } from './journaled_steps.ts';
 import type { ObservedSubscription } from './listener.ts';
@@ -117,6 +118,38 @@ export function checkEvents(
       const state = isOpen ? 'open' : 'ended';
       wrong(`${hub} ${topic} of ${of} since ${Math.round(openedMs)}, ${state}: ${problem}`);
     }
+  }
+}
+
+/** The log has all fence events of each object, in order, each once. */
+export function checkLog(logged: readonly LoggedEvent[], { published }: Oracle, wrong: (what: string) => void): void {
+  const expected = Map.groupBy(
+    published.filter(({ topic }) => topic === 'fence_events'),
+    ({ of }) => of,
+  );
+  const found = Map.groupBy(
+    logged.filter(({ topic }) => topic === 'fence_events').map(({ json }) => describeEvent('fence_events', json)),
+    ({ of }) => of,
+  );
+  for (const of of new Set([...expected.keys(), ...found.keys()])) {
+    const all = expected.get(of) ?? [];
+    const its = (found.get(of) ?? []).map(({ what }) => what);
+    const fit = fitting(its, all, 0);
+    if (fit === its.length && fit === all.length) continue;
+    const near = `${its.slice(Math.max(0, fit - 3), fit + 4)}, not ${shown(all.slice(Math.max(0, fit - 3), fit + 4))}`;
+    wrong(`the log has of ${of}, after ${fit} of ${all.length}: ${near}`);
+  }
+}
+
+/** No event is in the log twice. */
+export function checkLoggedIds(logged: readonly LoggedEvent[], wrong: (what: string) => void): void {
+  const known = new Set<string>();
+  for (const { topic, json } of logged) {
+    const { id, event_type: type, object, collision_type } = JSON.parse(json);
+    if (collision_type === 'colliding') continue;
+    const key = topic.endsWith('_changes') ? `${topic} ${type} ${id} ${object.name}` : `${topic} ${id}`;
+    if (known.has(key)) wrong(`the log has ${key} twice`);
+    known.add(key);
   }
 }
 

@@ -155,7 +155,9 @@ export class SimulatedHub {
     };
     const log = { debug: notice, info: notice, warn: notice, error };
     const { shapes } = place;
-    const parts = connectParts({ clock, store: clusterStore(cluster), cluster, config, log, shapes, machine });
+    const eventLog = await cluster.events?.open(cluster.config.id);
+    const store = clusterStore(cluster);
+    const parts = connectParts({ clock, store, eventLog, cluster, config, log, shapes, machine });
     const { promise: isOut, resolve: out } = Promise.withResolvers<Error>();
     const hub = new SimulatedHub(place, { cluster, parts, isOut, notices });
     hub.#beat(clock);

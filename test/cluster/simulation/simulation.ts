@@ -1,7 +1,18 @@
+import type { EventLog } from '../../../src/events/event_log.ts';
 import { openShapeChecks } from '../../../src/fence_index/shape_checks.ts';
 import { type Dice, diceOf } from '../../support/dice.ts';
 import { SimulatedClock } from '../simulated_clock.ts';
-import { checkEvents, checkIds, checkLocations, checkOwners, checkTakeovers, type ProcessedLocation } from './check.ts';
+import type { LoggedEvent } from '../../../src/model/logged_event.ts';
+import {
+  checkEvents,
+  checkIds,
+  checkLog,
+  checkLoggedIds,
+  checkLocations,
+  checkOwners,
+  checkTakeovers,
+  type ProcessedLocation,
+} from './check.ts';
 import { ALL, Clients } from './clients.ts';
 import { type HubPlace, reuseScanners, SimulatedHub } from './hub.ts';
 import { type KeptStep, keptSteps, type TimedRan } from './journaled_steps.ts';
@@ -79,6 +90,7 @@ class Simulation {
   readonly #wrongs: string[] = [];
   readonly #log: string[] = [];
   #starts = 0;
+  #logged = 0;
   #steps = 0;
   #isOver = false;
 
@@ -119,7 +131,13 @@ class Simulation {
     return {
       seed: this.#seed,
       wrongs: [...this.#network.wrongs, ...this.#wrongs],
-      counts: { ...counts, owners: this.#network.owners.length, starts: this.#starts, ms: this.#clock.nowMs },
+      counts: {
+        ...counts,
+        owners: this.#network.owners.length,
+        starts: this.#starts,
+        logged: this.#logged,
+        ms: this.#clock.nowMs,
+      },
       log: this.#log,
     };
   }
@@ -327,7 +345,23 @@ class Simulation {
     checkTakeovers(timelines, (incarnation) => this.#network.sealedAtMs(incarnation), wrong);
     const oracle = this.#shards === 1 ? await Oracle.of(kept, timelines) : undefined;
     if (oracle !== undefined) checkEvents(this.#observed, oracle, wrong);
+    await this.#checkLog(oracle);
     await this.#checkStates(oracle);
+  }
+
+  /** All hubs read the same log. */
+  async #checkLog(oracle: Oracle | undefined): Promise<void> {
+    const wrong = (what: string): void => this.#wrong(what);
+    let first: string | undefined;
+    for (const { incarnation, parts } of this.#hubs.values()) {
+      const logged = await readLog(parts.eventLog as EventLog);
+      const cursors = logged.map(({ cursor }) => cursor).join();
+      first ??= cursors;
+      this.#logged = logged.length;
+      if (cursors !== first) wrong(`${incarnation} reads another log: ${logged.length} events`);
+      checkLoggedIds(logged, wrong);
+      if (oracle !== undefined) checkLog(logged, oracle, wrong);
+    }
   }
 
   /** All hubs return the same state, which is that of a single hub. */
@@ -374,6 +408,16 @@ class Simulation {
   #wrong(what: string): void {
     this.#note(`WRONG ${what}`);
     this.#wrongs.push(what);
+  }
+}
+
+async function readLog(log: EventLog): Promise<readonly LoggedEvent[]> {
+  const events: LoggedEvent[] = [];
+  for (let after: string | undefined; ; ) {
+    const page = await log.read(after, { topics: [], filters: {}, limit: 100 });
+    events.push(...page.events);
+    after = page.next;
+    if (!page.hasMore) return events;
   }
 }
 
