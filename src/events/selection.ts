@@ -25,7 +25,11 @@ export function eventTopic(value: unknown, path: string): EventTopic {
  * Compiles topics and filters. As in subscriptions, a topic ignores filters that it does not have. Throws
  * HUB_BAD_REQUEST with the name of an invalid filter.
  */
-export function selectionOf({ topics, filters }: Pick<ReadEvents, 'topics' | 'filters'>): Selection {
-  const selected = topics.length === 0 ? EVENT_TOPICS : topics;
-  return new Map(selected.map((topic) => [topic, { filter: compileFilter(topic, filters) }] as const));
+export function selectionOf({ topics, filters, unfiltered = [] }: Omit<ReadEvents, 'limit'>): Selection {
+  const isAll = topics.length === 0 && unfiltered.length === 0;
+  const selected = isAll ? EVENT_TOPICS : topics;
+  return new Map([
+    ...selected.map((topic) => [topic, { filter: compileFilter(topic, filters) }] as const),
+    ...unfiltered.map((topic) => [topic, {}] as const),
+  ]);
 }

@@ -40,6 +40,8 @@ export interface ReadEvents {
   readonly topics: readonly EventTopic[];
   /** Filters of WebSocket subscriptions, applied to the topics that have them. */
   readonly filters: Readonly<Record<string, string>>;
+  /** Further topics, of which all events are read. */
+  readonly unfiltered?: readonly EventTopic[] | undefined;
   /** Maximum number of events, up to 1,000. */
   readonly limit: number;
 }

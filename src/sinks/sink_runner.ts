@@ -298,13 +298,16 @@ export class SinkRunner {
     const { events, now, schedule, warn } = this.#deps;
     if (this.#isReading || events === undefined || this.#logged.length === 0) return;
     this.#isReading = true;
+    // The params of the sink do not apply to alerts that it receives because a rule names it.
+    const topics = this.#logged.filter((topic) => this.#sink.topics.includes(topic));
+    const unfiltered = this.#logged.filter((topic) => !topics.includes(topic));
     try {
       while (this.#canRead) {
         this.#mayHaveMore = false;
         const after = this.#queue.readCursor;
         const epoch = this.#epoch;
         const filters = filtersOf(this.#sink);
-        const page = await events.read(after, { topics: this.#logged, filters, limit: READ_MAX });
+        const page = await events.read(after, { topics, filters, unfiltered, limit: READ_MAX });
         // A command has changed the position in the meantime.
         if (epoch !== this.#epoch || this.#isClosed) continue;
         if (page.hasMore) this.#mayHaveMore = true;

@@ -1,5 +1,6 @@
 import { type DefinedWrite, Documents, type DocumentsDeps } from '../entities/documents.ts';
 import { SINKS } from '../entities/sinks.ts';
+import { compileFilter } from '../fanout/filter.ts';
 import { hubError, messageOf } from '../errors.ts';
 import { parseTime } from '../model/time.ts';
 import { show } from '../model/error_value_text.ts';
@@ -216,7 +217,10 @@ export class Sinks {
       : this.#progress.has(name.slice(PROGRESS.length));
   }
 
-  #admit({ url, oidc }: Sink): void {
+  /** Throws HUB_BAD_REQUEST for a target that is not allowed, and for params that do not fit a topic. */
+  #admit({ url, oidc, topics, params }: Sink): void {
+    for (const topic of topics) compileFilter(topic, params ?? {});
+    this.#deps.viewOf(params ?? {});
     for (const [path, each] of [['url', url] as const, ['oidc.token_url', oidc?.token_url] as const]) {
       const why = each === undefined ? undefined : this.#deps.whyNotHost(new URL(each).hostname);
       if (why !== undefined) throw hubError('sink_host_not_allowed', { path, found: show(each) }, { detail: why });

@@ -72,6 +72,8 @@ test('A webhook receives signed locations of a hub, without secrets in any reply
     assert.ok(reply.status < 300, reply.text);
     assert.doesNotMatch(reply.text, /whsec_|api-key-of-the-warehouse/);
   }
+  const unknownCrs = await hub.post('/sinks', { ...body, params: { crs: 'EPSG:1' } });
+  assert.deepEqual([unknownCrs.status, unknownCrs.body.reason], [400, 'not_a_crs']);
   const bad = await hub.post('/sinks', { ...body, url: 'http://169.254.169.254/latest/meta-data' });
   assert.match(
     bad.text,

@@ -33,3 +33,11 @@ test('a topic that is not in the log is rejected, and the error lists those that
     assert.throws(() => eventTopic(found, 'topic'), { code: 'HUB_BAD_REQUEST', message: /fence_events/ });
   }
 });
+
+test('filters do not apply to unfiltered topics, even if they would be invalid there', () => {
+  const filters = { event_type: 'region_entry' };
+  const selected = selectionOf({ topics: ['fence_events'], filters, unfiltered: ['alert_changes'] });
+  assert.deepEqual([...selected.keys()], ['fence_events', 'alert_changes']);
+  assert.equal(selected.get('alert_changes')?.filter, undefined);
+  assert.deepEqual([...selectionOf({ topics: [], filters, unfiltered: ['alert_changes'] }).keys()], ['alert_changes']);
+});

@@ -423,6 +423,10 @@ const INVALID: readonly (readonly [more: object, message: RegExp])[] = [
   [{ concurrency: 0 }, /^concurrency: /],
   [{ timeout: 10 }, /^timeout: /],
   [{ name: '' }, /^name: /],
+  [
+    { topics: ['fence_events', 'alert_changes'], params: { event_type: 'region_entry' } },
+    /^params\.event_type: must be one of create, update, delete, found "region_entry"/,
+  ],
   [{ sender: 'a@b' }, /^sender: must be absent from a sink of type webhook/],
   [{ type: 'nats', url: 'nats://hooks.example.com' }, /^url: must have a subject of NATS as its path/],
   [{ type: 'nats', url: 'nats://hooks.example.com/$JS.API' }, /^url: must have a subject of NATS as its path/],
