@@ -2,6 +2,7 @@ import { REASON_MEMBERS } from '../../model/error_body.ts';
 import Type, { type TObject } from 'typebox';
 import { TOPIC_NAMES, type TopicName, topicName } from '../../fanout/topic_name.ts';
 import { FeatureCollection, FenceEventCollection } from '../../model/geojson.ts';
+import { EVENT_TOPICS } from '../../model/logged_event.ts';
 import { AnyType, documented, OneOf, Properties } from '../../model/schema.ts';
 import { TOPIC_PAYLOADS } from '../../model/topic_payloads.ts';
 import { OWNER_HINTS, OwnerHint } from '../owner_messages.ts';
@@ -11,6 +12,14 @@ import { WIRE_ERROR_MEANINGS, WIRE_ERRORS, type WireError } from '../wire.ts';
 /** Schemas of the WebSocket frames, for the API documents. */
 
 const id = Type.Integer({ minimum: 1, description: 'The subscription.' });
+
+const cursor = Type.Optional(
+  Type.String({
+    description:
+      'Only in a subscription with params.after: position in the event log after these events. The payload may then be ' +
+      'empty.',
+  }),
+);
 
 const meanings = (Object.keys(WIRE_ERRORS) as WireError[])
   .map((error) => `${WIRE_ERRORS[error]}: ${WIRE_ERROR_MEANINGS[error]}`)
@@ -86,7 +95,13 @@ export function eventFrame(topic: string): TObject {
     topic: Type.Literal(topic),
     subscription_id: Type.Optional(id),
     payload: name === undefined ? Type.Array(Type.Unknown()) : payloadOf(name),
+    ...(name !== undefined && isLogged(name) && { cursor }),
   });
+}
+
+/** Whether the event log has the events of a topic, so that a subscription can begin after a cursor. */
+function isLogged({ topic, geojson }: TopicName): boolean {
+  return !geojson && EVENT_TOPICS.some((logged) => logged === topic);
 }
 
 /** Returns the schema of the message that names the owner of a client's locations. */
