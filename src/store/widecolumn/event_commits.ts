@@ -38,7 +38,7 @@ export interface Redo {
   readonly entities: readonly EntityWrite[];
 }
 
-/** Where the text of a redo is; in no parts if there is none. Slots alternate, so that a commit does not overwrite the last one. */
+/** Place of the text of a redo; no parts: no redo. Slots alternate, so that a commit does not overwrite the redo before it. */
 interface RedoPlace {
   readonly slot: 0 | 1;
   readonly parts: number;
