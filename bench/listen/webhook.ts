@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a receiver of webhooks has received. */
+/** Counts of the events that a target of webhooks has received. */
 export interface Webhooks {
   /** Number of different events. */
   readonly events: number;

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { WebhookTarget } from '../listen/webhook.ts';
 import { Bed, type Measured, WITNESS } from '../process/bed.ts';
-import { residentMb } from '../process/proc.ts';
-import type { Result, Series } from '../report/result.ts';
+import type { Result } from '../report/result.ts';
 import { BOTH_TOPICS, commandOf, profiling } from './load_run.ts';
+import { memorySeries } from './memory_series.ts';
 import type { Asked, Profile } from './profile.ts';
 import { roundFences } from './site.ts';
 
@@ -63,9 +63,9 @@ async function measured(bed: Bed, target: WebhookTarget, asked: Asked): Promise<
   const had = target.received.events;
   asked.progress(`measuring with a sink that does not answer, for ${seconds} s`);
   target.answers = false;
-  const memory = sampled(bed.hub.pid);
+  const memory = memorySeries(bed.hub.pid, { name: 'RSS beside a dead sink', everyMs: SAMPLE_MS });
   const during = await at(seconds);
-  const samples = memory.stop();
+  const samples = await memory.stop();
   asked.progress('the sink answers again');
   target.answers = true;
   target.hangUp();
@@ -116,19 +116,4 @@ async function caughtUp(bed: Bed, target: WebhookTarget): Promise<void> {
   const published = received['fence_events']?.objects ?? 0;
   const untilMs = performance.now() + CATCHES_UP_MS;
   while (target.received.events < published && performance.now() < untilMs) await delay(LOOK_MS);
-}
-
-/** Samples the memory of a process at intervals. */
-function sampled(pid: number): { stop(): Series } {
-  const fromMs = performance.now();
-  const points: [number, number][] = [];
-  const timer = setInterval(() => {
-    points.push([(performance.now() - fromMs) / 1000, residentMb(pid)]);
-  }, SAMPLE_MS);
-  return {
-    stop() {
-      clearInterval(timer);
-      return { name: 'memory beside a sink that does not answer', x: 'seconds', y: 'MB', points };
-    },
-  };
 }

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Bed, type Measured, WITNESS } from '../process/bed.ts';
 import { MOSQUITTO, Mosquitto } from '../process/mosquitto.ts';
-import { residentMb } from '../process/proc.ts';
-import type { Result, Series } from '../report/result.ts';
+import type { Result } from '../report/result.ts';
 import { crowdedSite } from './batch.ts';
 import { commandOf, profiling, sustained } from './load_run.ts';
+import { memorySeries } from './memory_series.ts';
 import type { Asked, Profile } from './profile.ts';
 import { fifth, mean } from './statistics.ts';
 
@@ -65,7 +65,7 @@ async function measured(bed: Bed, broker: Mosquitto, asked: Asked): Promise<Resu
   const healthBefore = await healthOf(bed);
   asked.progress(`measuring with a broker that does not, for ${seconds} s`);
   broker.pause();
-  const samples = sampled(bed.hub.pid);
+  const samples = memorySeries(bed.hub.pid, { name: 'RSS beside a broker that does not read', everyMs: SAMPLE_MS });
   const during = await at(seconds);
   const memory = await samples.stop();
   const health = await healthOf(bed);
@@ -120,21 +120,4 @@ async function goesOn(bed: Bed, published: number): Promise<number> {
 
 async function healthOf(bed: Bed): Promise<Health> {
   return JSON.parse((await bed.rest.call('GET', '/health/mqtt')).text);
-}
-
-function sampled(pid: number): { stop(): Promise<Series> } {
-  const points: [number, number][] = [];
-  let isOver = false;
-  const sampling = (async () => {
-    for (let at = 0; !isOver; at += SAMPLE_MS) {
-      points.push([at / 1000, residentMb(pid)]);
-      await delay(SAMPLE_MS);
-    }
-  })();
-  const stop = async (): Promise<Series> => {
-    isOver = true;
-    await sampling;
-    return { name: 'RSS beside a broker that does not read', x: 's', y: 'MB', points };
-  };
-  return { stop };
 }

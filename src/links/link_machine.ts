@@ -20,7 +20,7 @@ import type { Peer } from '../remote/remote_api.ts';
  *   any          stop                            stopped       close
  *
  * Only a live link receives events. Each time it becomes live, it reads the last location of every object, because it
- * has missed all events before. The subscriptions exist by then, so the link receives all events from then on.
+ * has missed all events before. Its subscriptions exist before it reads, so it receives all later events.
  *
  * Delays between attempts double, up to DELAY_MAX_MS, and are drawn at random from the upper half, so that the links of
  * many hubs do not reconnect at the same moment. The maximum is short: after an outage of any duration, the positions

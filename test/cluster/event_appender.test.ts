@@ -12,7 +12,7 @@ import { SimulatedClock } from './simulated_clock.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** What happens to an append: it is stored or not, and the author gets a result. */
+/** Outcome of an append: whether it is stored, and the result that its author gets. */
 type Fate = { readonly isStored: boolean; readonly result: Appended['at'] | 'busy' | 'failure' };
 
 async function world(context: TestContext, bounds = { retentionMs: HOUR_MS, bytesMax: 1 << 20 }) {

@@ -241,7 +241,7 @@ export class EventAppender {
     this.#isReported = false;
   }
 
-  /** What a subject names after some more events. */
+  /** Returns the events that the log has of a subject after these ones are appended. */
   #after(known: LoggedSoFar, of: string, events: readonly PendingEvents[]): LoggedSoFar {
     const watermarks = new Map(known.watermarks);
     const keys = new Map(known.keys);

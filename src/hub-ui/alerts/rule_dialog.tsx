@@ -122,7 +122,7 @@ export function RuleDialog({
   );
 }
 
-/** Choice of the sinks that receive the alerts of a rule; nothing if there is none, or if the user may not read them. */
+/** Choice of the sinks that receive the alerts of a rule; hidden without sinks, and from users who may not read them. */
 function RuleSinks({
   ids,
   error,

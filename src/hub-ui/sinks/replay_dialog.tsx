@@ -23,7 +23,7 @@ export function ReplayDialog({
   onReplayed,
 }: {
   readonly sink: Sink;
-  /** Suggested time; the current hour if it is none. */
+  /** Suggested time; the current hour if it is not a time. */
   readonly from: string;
   readonly onClose: () => void;
   readonly onReplayed: () => void;

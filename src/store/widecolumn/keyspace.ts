@@ -2,7 +2,7 @@ import { type Client, types } from 'cassandra-driver';
 import type { KeyspaceLease } from './lease.ts';
 import type { Sender, Statement, WriteRequest } from './sender.ts';
 
-/** What the tables of a keyspace need. */
+/** Connection and settings that all tables of a keyspace share. */
 export interface Keyspace {
   readonly client: Client;
   /** Sends writes, whose timestamps come from the lease. */
