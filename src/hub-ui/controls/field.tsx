@@ -101,6 +101,24 @@ export function NumberField({
   );
 }
 
+/** Input in seconds for a duration in milliseconds; undefined if empty. `min` and `max` are in seconds. */
+export function SecondsField({
+  value,
+  onInput,
+  ...rest
+}: FieldFrame &
+  InputProps & { readonly value: number | undefined; readonly onInput: (value: number | undefined) => void }) {
+  return (
+    <NumberField
+      unit="s"
+      min={0}
+      {...rest}
+      value={value === undefined ? undefined : value / 1_000}
+      onInput={(seconds) => onInput(seconds === undefined ? undefined : Math.round(seconds * 1_000))}
+    />
+  );
+}
+
 export function SelectField<T extends string>({ label, help, error, ...select }: FieldFrame & SelectProps<T>) {
   return (
     <Field label={label} help={help} error={error}>

@@ -4,7 +4,7 @@ import { Button } from '../controls/button.tsx';
 import { Dialog } from '../controls/dialog.tsx';
 import { Disclosure } from '../controls/disclosure.tsx';
 import fieldStyles from '../controls/field.module.css';
-import { AreaField, Check, Checks, NumberField, TextField } from '../controls/field.tsx';
+import { AreaField, Check, Checks, SecondsField, TextField } from '../controls/field.tsx';
 import flow from '../controls/flow.module.css';
 import { Notice } from '../controls/notice.tsx';
 import { toast } from '../controls/toasts.tsx';
@@ -135,17 +135,13 @@ function More({ form, error, change }: PartProps) {
             value={form.id_prefix}
             onInput={(id_prefix) => change({ id_prefix })}
           />
-          <NumberField
+          <SecondsField
             label={t('Minimum interval')}
             help={t('Between two locations of an object. The latest one always arrives.')}
             error={errorAt(error, 'min_interval')}
-            unit="s"
-            min={0}
             placeholder="0"
-            value={form.min_interval === undefined ? undefined : form.min_interval / 1_000}
-            onInput={(seconds) =>
-              change({ min_interval: seconds === undefined ? undefined : Math.round(seconds * 1_000) })
-            }
+            value={form.min_interval}
+            onInput={(min_interval) => change({ min_interval })}
           />
         </div>
         <AreaField

@@ -5,7 +5,7 @@ import { copyText } from '../controls/clipboard.ts';
 import { Dialog } from '../controls/dialog.tsx';
 import { Disclosure } from '../controls/disclosure.tsx';
 import fieldStyles from '../controls/field.module.css';
-import { AreaField, Checks, Field, NumberField, SelectField, TextField } from '../controls/field.tsx';
+import { AreaField, Checks, Field, NumberField, SecondsField, SelectField, TextField } from '../controls/field.tsx';
 import flow from '../controls/flow.module.css';
 import { Notice } from '../controls/notice.tsx';
 import { DeleteStored, keptText, SecretField } from '../controls/secret_field.tsx';
@@ -249,17 +249,13 @@ function MailInputs({ form, error, isStored, change }: PartProps) {
         value={form.recipients}
         onInput={(recipients) => change({ recipients })}
       />
-      <NumberField
+      <SecondsField
         label={t('Collect events for')}
         help={t('Events of this time share one mail.')}
         error={errorAt(error, 'digest_interval')}
-        unit="s"
-        min={0}
         placeholder="60"
-        value={form.digest_interval === undefined ? undefined : form.digest_interval / 1_000}
-        onInput={(seconds) =>
-          change({ digest_interval: seconds === undefined ? undefined : Math.round(seconds * 1_000) })
-        }
+        value={form.digest_interval}
+        onInput={(digest_interval) => change({ digest_interval })}
       />
       <div class={fieldStyles.fields}>
         <TimeOfDay label={t('No mails from')} value={form.quietFrom} onInput={(quietFrom) => change({ quietFrom })} />
@@ -359,15 +355,14 @@ function More({ form, error, change }: PartProps) {
             value={form.batch_max}
             onInput={(size) => change({ batch_max: size })}
           />
-          <NumberField
+          <SecondsField
             label={t('Timeout')}
             error={errorAt(error, 'timeout')}
-            unit="s"
             min={1}
             max={60}
             placeholder="15"
-            value={form.timeout === undefined ? undefined : form.timeout / 1_000}
-            onInput={(seconds) => change({ timeout: seconds === undefined ? undefined : Math.round(seconds * 1_000) })}
+            value={form.timeout}
+            onInput={(timeout) => change({ timeout })}
           />
         </div>
       </div>
