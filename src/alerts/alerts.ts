@@ -95,9 +95,9 @@ export class Alerts {
   readonly #stored = new Map<string, Alert>();
   readonly #acts = new Map<string, StoredAction>();
   #notRaised: BySeverity = NONE;
+  /** Counts of the last step, which are stored or marked to be stored. */
+  #counted: BySeverity = NONE;
   #state: WatchState | undefined;
-  /** Whether conditions hold without an alert, as of the last step. */
-  #isFull = false;
   #isStarted = false;
   #cancelTimer: () => void = () => undefined;
   /** Names of documents that differ from their stored versions. */
@@ -287,6 +287,7 @@ export class Alerts {
   /** Makes this hub the evaluating member. */
   #takeOver(): void {
     this.#state = watchState(this.#stored.values());
+    this.#counted = this.#notRaised;
     this.#carryOut();
   }
 
@@ -316,15 +317,15 @@ export class Alerts {
   }
 
   #updateNotRaised(counts: BySeverity): void {
-    const stored = this.#notRaised;
-    if (SEVERITIES.every((severity) => counts[severity] === stored[severity])) return;
+    const before = this.#counted;
+    if (SEVERITIES.every((severity) => counts[severity] === before[severity])) return;
+    this.#counted = counts;
     this.#dirty.add(NOT_RAISED);
-    if (isNone(stored) && !this.#isFull) {
+    if (isNone(before)) {
       const message =
         'Conditions hold without an alert: open alerts use up the room of their severity. Clear alerts to make room';
       this.#deps.warn(message, { ...counts });
     }
-    this.#isFull = !isNone(counts);
   }
 
   #flushSoon(): void {

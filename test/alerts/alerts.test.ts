@@ -12,7 +12,8 @@ function openAlerts() {
   const fanout = new Fanout({ variantsChanged: () => undefined });
   const queries: { readonly query: Query; readonly answer: (answers: readonly QueryResult[]) => void }[] = [];
   const timers = new Set<{ readonly atMs: number; readonly run: () => void }>();
-  const store = { isFailing: false, documents: new Map<string, object>() };
+  const store = { isFailing: false, held: Promise.resolve(), documents: new Map<string, object>() };
+  const warnings: string[] = [];
   let nowMs = 1_000_000;
   let ids = 0;
   const alerts = new Alerts({
@@ -35,6 +36,7 @@ function openAlerts() {
     },
     read: (query) => new Promise((answer) => void queries.push({ query, answer })),
     async commit(documents) {
+      await store.held;
       if (store.isFailing) throw errorWith('HUB_UNAVAILABLE', 'Cannot write now: the disk is full');
       for (const [name, document] of documents) {
         if (document === undefined) store.documents.delete(name);
@@ -43,7 +45,7 @@ function openAlerts() {
       return undefined;
     },
     isWatcher: () => true,
-    warn: (message) => assert.fail(message),
+    warn: (message) => void warnings.push(message),
   });
   alerts.start();
   const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -52,6 +54,7 @@ function openAlerts() {
     fanout,
     queries,
     store,
+    warnings,
     timers,
     settled,
     /** Answers the first pending query: these trackables are inside `f`. */
@@ -192,4 +195,23 @@ test('An exit while rules change takes precedence over the older result', async 
   await answer('t');
   await pass(20_000);
   assert.deepEqual(listed(), []);
+});
+
+test('A condition that ends while its count is being stored is no longer counted', async () => {
+  const { alerts, answer, crosses, store, warnings, settled } = openAlerts();
+  await alerts.rules.create({ ...RULE, severity: 'warning' });
+  await answer();
+  // As many as there is room for warnings, and one more.
+  for (let index = 0; index < 800; index++) await crosses('region_entry', `t${index}`);
+  let release = () => {};
+  store.held = new Promise((resolve) => {
+    release = resolve;
+  });
+  await crosses('region_entry', 'one too many');
+  assert.equal(warnings.length, 1);
+  await crosses('region_exit', 'one too many');
+  release();
+  await settled();
+  assert.deepEqual(alerts.summary().not_raised, { info: 0, warning: 0, critical: 0 });
+  assert.equal(store.documents.has('alerts_not_raised'), false);
 });
