@@ -3,10 +3,12 @@ import type { Alert, AlertChangeEvent, AlertSummary } from '../../model/alert.ts
 import { can } from '../hub/access.ts';
 import { subscribe } from '../hub/live.ts';
 import { get } from '../hub/rest.ts';
-import { afterChanges } from '../hub/stores.ts';
+import { syncedItems } from '../hub/synced_items.ts';
+
+const synced = syncedItems<Alert>();
 
 /** Alerts of the hub, synchronized while the page is open. */
-export const alerts = signal<ReadonlyMap<string, Alert>>(new Map());
+export const alerts = synced.items;
 
 /** `waiting` until the first list has arrived; `refused` if the user may not read alerts. */
 export const alertsState = signal<'waiting' | 'ready' | 'refused'>('waiting');
@@ -54,21 +56,14 @@ export function followAlerts(receive: AlertListener): void {
     alertsState.value = 'refused';
     return;
   }
-  /** Changes received during the list request. */
-  let since: AlertChangeEvent[] | undefined;
   const load = async (): Promise<void> => {
-    since = [];
-    const mine = since;
     try {
-      const listed = await get<readonly Alert[]>('/alerts');
-      if (since !== mine) return;
-      alerts.value = afterChanges(new Map(listed.map((alert) => [alert.id, alert])), mine);
+      if (!(await synced.load(() => get<readonly Alert[]>('/alerts')))) return;
       alertsState.value = 'ready';
       void readSummary();
     } catch {
       // The next subscription requests the list again.
     }
-    if (since === mine) since = undefined;
   };
   subscribe(
     'alert_changes',
@@ -77,12 +72,11 @@ export function followAlerts(receive: AlertListener): void {
       subscribed: () => void load(),
       rejected: () => void load(),
       events(changes: readonly AlertChangeEvent[]) {
-        since?.push(...changes);
-        const before = alerts.peek();
-        alerts.value = afterChanges(before, changes);
         readSummaryLater();
-        for (const { event_type: type, object } of changes) {
-          if (type !== 'delete' && isNewlyRaised(object, before.get(object.id))) receive(object);
+        for (const change of changes) {
+          const before = synced.latest(change.id);
+          synced.receive([change]);
+          if (change.event_type !== 'delete' && isNewlyRaised(change.object, before)) receive(change.object);
         }
       },
     },

@@ -1,12 +1,12 @@
-import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { type ReadonlySignal, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { ChangeEvent } from '../../model/events.ts';
 import { errorText } from '../problems/sentences.ts';
 import { can } from './access.ts';
 import { type Entities, type Kind, SINGULAR } from './entity_kinds.ts';
 import { subscribe, type TopicSubscriber } from './live.ts';
 import { listEntities, RequestError } from './rest.ts';
 import { isTransient } from './retry.ts';
+import { type ItemChange, syncedItems } from './synced_items.ts';
 
 export type Items<K extends Kind> = ReadonlyMap<string, Entities[K]>;
 
@@ -23,8 +23,6 @@ export interface EntityStore<K extends Kind> {
   reload(): Promise<void>;
 }
 
-/** Minimum interval between updates of the items. An import causes thousands of changes, and each update redraws pages. */
-const APPLY_MS = 250;
 /** Delay before a list request is repeated after its retries have failed. */
 const RELOAD_MS = 5_000;
 
@@ -44,41 +42,13 @@ export function useEntities<K extends Kind>(kind: K): Items<K> {
   return store.items.value;
 }
 
-/** Items by id after change events of their kind. */
-export function afterChanges<T>(
-  items: ReadonlyMap<string, T>,
-  changes: readonly Pick<ChangeEvent, 'event_type' | 'id' | 'object'>[],
-): ReadonlyMap<string, T> {
-  const next = new Map(items);
-  for (const { event_type: type, id, object } of changes) {
-    if (type === 'delete') next.delete(id);
-    else next.set(id, object as T);
-  }
-  return next;
-}
-
 function makeStore<K extends Kind>(kind: K): EntityStore<K> {
-  const items: Signal<Items<K>> = signal(new Map());
+  const { items, receive, load } = syncedItems<Entities[K]>();
   const state = signal<'waiting' | 'ready' | 'failed'>('waiting');
   const problem = signal<string | undefined>(undefined);
-  /** Changes received during a list request, which the response may or may not include. */
-  let since: ChangeEvent[] | undefined;
-  /** Changes to apply, and the time of the last application. */
-  let pending: ChangeEvent[] = [];
-  let appliedMs = Number.NEGATIVE_INFINITY;
-  let applyTimer: ReturnType<typeof setTimeout> | undefined;
-  let loads = 0;
   let followers = 0;
   let reloading: ReturnType<typeof setTimeout> | undefined;
 
-  const applyPending = (): void => {
-    clearTimeout(applyTimer);
-    applyTimer = undefined;
-    appliedMs = performance.now();
-    const changes = pending;
-    pending = [];
-    items.value = afterChanges(items.value, changes);
-  };
   const reload = async (): Promise<void> => {
     if (!can('READ', `/${kind}/summary`)) {
       // The user may not read this kind.
@@ -86,35 +56,20 @@ function makeStore<K extends Kind>(kind: K): EntityStore<K> {
       return;
     }
     clearTimeout(reloading);
-    loads++;
-    const load = loads;
-    since = [];
     try {
-      const listed = await listEntities(kind);
-      if (load !== loads) return;
-      // Pending changes are in the list or in `since`.
-      pending = [];
-      items.value = afterChanges(new Map(listed.map((entity) => [entity.id, entity])), since);
+      if (!(await load(() => listEntities(kind)))) return;
       state.value = 'ready';
       problem.value = undefined;
     } catch (error) {
-      if (load !== loads) return;
       problem.value = errorText(error);
       if (state.value === 'waiting') state.value = 'failed';
       const isRetried = error instanceof RequestError && isTransient(error.status) && followers > 0;
       if (isRetried) reloading = setTimeout(() => void reload(), RELOAD_MS);
     }
-    since = undefined;
   };
   const subscriber: TopicSubscriber = {
     subscribed: () => void reload(),
-    events(changes: readonly ChangeEvent[]) {
-      since?.push(...changes);
-      pending.push(...changes);
-      const waitMs = appliedMs + APPLY_MS - performance.now();
-      if (waitMs <= 0) applyPending();
-      else applyTimer ??= setTimeout(applyPending, waitMs);
-    },
+    events: (changes: readonly ItemChange<Entities[K]>[]) => receive(changes),
     // A user without permission to subscribe may still read the list.
     rejected: () => void reload(),
   };
