@@ -116,10 +116,15 @@ export const { ${names.filter((each) => /^[a-z]\w*$/i.test(each) && each !== 'de
 
 /** Undefined if it is not TypeScript that Node could strip, such as AssemblyScript. */
 function withoutTypes(text) {
+  const { emitWarning } = process;
+  // The warning that the function is experimental would stand in the output of commands.
+  process.emitWarning = () => undefined;
   try {
     return nodeModule.stripTypeScriptTypes(text);
   } catch {
     return undefined;
+  } finally {
+    process.emitWarning = emitWarning;
   }
 }
 

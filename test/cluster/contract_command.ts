@@ -1,3 +1,5 @@
+// The hubs run the bundles that users run, and start with half the CPU.
+import '../stripped.mjs';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { natsProgram } from '../../bench/process/nats_program.ts';

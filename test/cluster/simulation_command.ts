@@ -1,3 +1,5 @@
+// The hubs run the bundles that users run, and start with half the CPU.
+import '../stripped.mjs';
 import { availableParallelism } from 'node:os';
 import { playSeeds } from './simulation/play_seeds.ts';
 import type { Findings } from './simulation/simulation.ts';

@@ -1,3 +1,5 @@
+// The hubs run the bundles that users run, and start with half the CPU.
+import '../stripped.mjs';
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { natsProgram } from '../../bench/process/nats_program.ts';
