@@ -250,7 +250,10 @@ export const ConfigSchema = Type.Object({
   }),
   db_type: Word(['sqlite', 'widecolumn'], {
     default: 'sqlite',
-    description: 'Kind of database: sqlite (the file data.dat next to this file) or widecolumn (a Cassandra cluster).',
+    description: 'Kind of database: sqlite (the file data.dat) or widecolumn (a Cassandra cluster).',
+  }),
+  data_path: Text({
+    description: 'Folder of data.dat, and of the history unless it has its own. null: the folder of this file.',
   }),
   accept_loss: Type.Boolean({
     default: false,

@@ -80,7 +80,7 @@ const COMMIT_BYTES_MIN = 16 << 10;
 /** Location of the hub's data: a file, or a wide-column database. `startedMs` is the current time. */
 export function storeTarget(config: Config, startedMs: number) {
   if (config.db_type === 'sqlite') {
-    return { path: join(config.config_path, 'data.dat'), startedMs, acceptLoss: config.accept_loss };
+    return { path: dataFile(config), startedMs, acceptLoss: config.accept_loss };
   }
   return {
     hosts: config.widecolumn_hosts.map((host) => (host === 'localhost' ? '127.0.0.1' : host)),
@@ -231,9 +231,21 @@ export function historySettings(config: Config) {
   };
 }
 
+type Paths = Pick<Config, 'config_path' | 'data_path' | 'history_path'>;
+
+/** Absolute path of the database of a hub with SQLite. */
+export function dataFile(config: Omit<Paths, 'history_path'>): string {
+  return join(dataFolder(config), 'data.dat');
+}
+
 /** Absolute folder of the history files, whether or not history is on. */
-export function historyFolder({ config_path, history_path }: Pick<Config, 'config_path' | 'history_path'>): string {
-  return resolve(config_path, history_path ?? 'history');
+export function historyFolder(config: Paths): string {
+  const { config_path, history_path } = config;
+  return history_path === null ? join(dataFolder(config), 'history') : resolve(config_path, history_path);
+}
+
+function dataFolder({ config_path, data_path }: Omit<Paths, 'history_path'>): string {
+  return resolve(config_path, data_path ?? '');
 }
 
 /** Limits on stored input. */

@@ -5,7 +5,7 @@ import { type Config, KEYS, type Key, settingOf } from './schema.ts';
 const INTRODUCTION = `\
 # Configuration of the location hub. Every setting is shown with its default. To change one, remove its # and edit it.
 # Environment variables take precedence: HUB_ and the name in upper case, for example HUB_PORT=8082.
-# The hub reads this file, and stores data.dat, in the folder HUB_CONFIG_PATH, by default the current one.
+# The hub reads this file in the folder HUB_CONFIG_PATH, by default the current one, and stores data.dat there.
 # In the repository, "npm run generate" writes this file from src/config/schema.ts.
 `;
 

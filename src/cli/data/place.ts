@@ -1,19 +1,19 @@
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import type { OfflineConfig } from '../../cluster/config/offline_config.ts';
 import { loadConfig, readConfigFile } from '../../config/load.ts';
 import type { Config } from '../../config/schema.ts';
-import { clusterSettings, historyFolder } from '../../config/settings.ts';
+import { clusterSettings, dataFile, historyFolder } from '../../config/settings.ts';
 import { protectedPathAt } from '../../store/protected_paths.ts';
 import { CliError } from '../command_error.ts';
 
 /**
- * The database of the hub that would start here: data.dat in the folder of the configuration, by HUB_CONFIG_PATH or the
- * current one. Throws a ConfigError for an invalid configuration, and a CliError if the hub stores its data elsewhere.
+ * The database of the hub that would start here: data.dat in the folder `data_path`, by default that of the configuration.
+ * Throws a ConfigError for an invalid configuration, and a CliError if the hub stores its data elsewhere.
  */
 export function databaseHere(): string {
-  const { db_type, cluster_servers, config_path } = configHere();
-  const path = join(config_path, 'data.dat');
+  const config = configHere();
+  const { db_type, cluster_servers } = config;
+  const path = dataFile(config);
   const elsewhere = cluster_servers.length > 0 ? 'cluster_servers' : `db_type: ${db_type}`;
   if (db_type === 'sqlite' && cluster_servers.length === 0) return path;
   throw new CliError(`Cannot use ${path}: the hub stores its data in another database (${elsewhere})`);
@@ -38,8 +38,8 @@ export function historyHere(): string {
 
 /** The data file of the hub that would start here, if its data is in a file: a running hub holds a lock on it. */
 export function lockedByHub(): string | undefined {
-  const { db_type, cluster_servers, config_path } = configHere();
-  return db_type === 'sqlite' && cluster_servers.length === 0 ? join(config_path, 'data.dat') : undefined;
+  const config = configHere();
+  return config.db_type === 'sqlite' && config.cluster_servers.length === 0 ? dataFile(config) : undefined;
 }
 
 function configHere(): Config {
