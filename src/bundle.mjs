@@ -1,33 +1,45 @@
 /**
- * Bundles the hub and its workers if the bundles are missing or older than their sources:
+ * Bundles the hub, its command-line tools and its workers if the bundles are missing or older than their sources:
  *
  *     node src/bundle.mjs
  *
  * A hub starts a dozen threads, each of which would load a hundred files and strip their types. With bundles, a hub
  * starts in half the CPU time and takes 45 MB less. `src/main.ts` also runs without bundles.
  */
-import { readdirSync, realpathSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freshFolder, hashOf, hasStamp, replaceFolder } from './built_folder.mjs';
 
 const SELF = fileURLToPath(import.meta.url);
 const ROOT = dirname(dirname(SELF));
-const [MAIN, WORKERS] = ['src/main.ts', 'workers'];
+const [MAIN, TOOLS, WORKERS] = ['src/main.ts', 'src/cli/cli.ts', 'workers'];
 
 /**
- * Packages that become part of the bundles: pure JavaScript, some with hundreds of files. Other packages have native
- * code or start threads of their own.
+ * Packages that become part of the bundles, with their own packages: pure JavaScript, some with hundreds of files. Other
+ * packages have native code or start threads of their own.
  */
-const JOINED =
-  /^(typebox|proj4|mgrs|wkt-parser|h3-js|geographiclib-geodesic|yaml|lru-cache|dequal|jose|@nats-io|@prometheus-io)\b/;
+const JOINED = new RegExp(
+  `^(${[
+    ...['typebox', 'proj4', 'h3-js', 'geographiclib-geodesic', 'yaml', 'lru-cache', 'dequal', 'jose', 'commander'],
+    ...['hyper-express', '@nats-io', '@prometheus-io', 'mqtt', 'nodemailer', 'pg', 'pg-copy-streams', 'undici'],
+    ...['@platformatic/kafka', 'standardwebhooks', 'cassandra-driver'],
+  ].join('|')})\\b`,
+);
+/** The native code of the HTTP server. */
+const NATIVE = 'uWebSockets.js';
+
+/** File of the output folder with the names of the packages that the bundles import, as JSON. */
+const PACKAGES = 'packages.json';
+const PACKAGE_NAME = /^(@[^/]+\/)?[^/]+/;
 
 /** Returns the output folder. */
 export function bundleFolder(root = ROOT) {
   return join(root, '.hub');
 }
 
-/** Returns the bundle of an entry file: src/main.ts or workers/NAME.ts. */
+/** Returns the bundle of an entry file: src/main.ts, src/cli/cli.ts or workers/NAME.ts. */
 export function bundleOf(file, root = ROOT) {
   return join(bundleFolder(root), `${basename(file, '.ts')}.js`);
 }
@@ -35,7 +47,12 @@ export function bundleOf(file, root = ROOT) {
 /** Returns the entry files, which start a process or a thread. */
 export function entriesIn(root = ROOT) {
   const workers = readdirSync(join(root, WORKERS)).filter((name) => name.endsWith('.ts'));
-  return [MAIN, ...workers.map((name) => `${WORKERS}/${name}`)];
+  return [MAIN, TOOLS, ...workers.map((name) => `${WORKERS}/${name}`)];
+}
+
+/** Returns the names of the packages that the bundles import. The bundles must exist. */
+export function bundlePackages(root = ROOT) {
+  return JSON.parse(readFileSync(join(bundleFolder(root), PACKAGES), 'utf8'));
 }
 
 /** Creates the bundles if needed. Rejects if that fails. */
@@ -49,17 +66,38 @@ export async function ensureBundled(root = ROOT) {
     const bundle = await rolldown({
       input: Object.fromEntries(entriesIn(root).map((entry) => [basename(entry, '.ts'), join(root, entry)])),
       platform: 'node',
-      external: (id) => !id.startsWith('.') && !isAbsolute(id) && !JOINED.test(id),
+      external: isExternal,
+      // With its WebAssembly inside, because its file is not beside the bundles.
+      resolve: { alias: { '@platformatic/wasm-utils': '@platformatic/wasm-utils/bundled' } },
       plugins: [{ name: 'addresses', transform: (code, id) => withAddresses(code, relative(root, id)) }],
       logLevel: 'warn',
     });
-    await bundle.write({ dir: fresh, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' });
+    const { output } = await bundle.write({
+      dir: fresh,
+      format: 'esm',
+      entryFileNames: '[name].js',
+      chunkFileNames: '[name]-[hash].js',
+    });
     await bundle.close();
+    writeFileSync(join(fresh, PACKAGES), JSON.stringify(packagesOf(output)));
   } catch (error) {
     rmSync(fresh, { recursive: true, force: true });
     throw error;
   }
   replaceFolder(folder, stamp);
+}
+
+/** Returns the names of the packages that the bundles import. */
+function packagesOf(output) {
+  const imported = output.flatMap(({ imports = [], dynamicImports = [] }) => [...imports, ...dynamicImports]);
+  const names = imported.filter((id) => /^[@a-z]/i.test(id) && !isBuiltin(id)).map((id) => id.match(PACKAGE_NAME)[0]);
+  return [...new Set(names)].filter((name) => !output.some(({ fileName }) => fileName === name)).sort();
+}
+
+/** Whether a module is not part of the bundles. */
+function isExternal(id, importer = '') {
+  if (id.startsWith('.') || isAbsolute(id) || JOINED.test(id)) return false;
+  return id === NATIVE || isBuiltin(id) || !importer.includes(`${sep}node_modules${sep}`);
 }
 
 const WORKER = /new URL\('(?:\.\.\/)+workers\/(\w+)\.ts', import\.meta\.url\)/g;

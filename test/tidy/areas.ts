@@ -165,6 +165,10 @@ export const AREAS: readonly Area[] = [
   { path: 'bench/report', mayImport: ['bench/targets.ts', 'bench/cluster/clusters.ts'] },
   { path: 'bench/soak', mayImport: ['bench/process', 'bench/profiles', 'src/store/backup.ts'] },
   { path: 'bench', mayImport: [] },
+  {
+    path: 'deploy/packages',
+    mayImport: ['src/bundle.mjs', 'src/build_ui.mjs', 'src/launch.mjs', 'bench/process/go_installed.ts'],
+  },
   { path: 'test', mayImport: ['src', 'workers', 'wasm', 'bench'] },
 ];
 

@@ -38,6 +38,8 @@ const ENTRIES = [
   'src/launch.mjs',
   'src/build_ui.mjs',
   'src/bundle.mjs',
+  'deploy/packages/command.ts',
+  'deploy/packages/location-hub.mjs',
   'src/hub-ui/main.tsx',
   'src/hub-ui/shell/service_worker.ts',
 ];

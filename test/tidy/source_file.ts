@@ -28,7 +28,7 @@ export interface SourceFile {
 /** Folder of the project, with a trailing slash. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** Folders of source files. */
-export const FOLDERS = ['src', 'workers', 'wasm', 'bench', 'test'];
+export const FOLDERS = ['src', 'workers', 'wasm', 'bench', 'deploy', 'test'];
 const SOURCE = /\.(ts|tsx|mjs)$/;
 
 export function readSourceFiles(): SourceFile[] {
