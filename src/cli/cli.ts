@@ -4,6 +4,7 @@ import { StartupError } from '../errors.ts';
 import { CliError } from './command_error.ts';
 import { dataCommands } from './data/commands.ts';
 import { demoCommand } from './demo/demo.ts';
+import { doctorCommand } from './doctor/doctor.ts';
 import { replayCommand } from './replay/replay.ts';
 import { rpcCommand } from './rpc.ts';
 import { sinksCommand } from './sinks.ts';
@@ -16,7 +17,8 @@ const program = new Command('hub')
   .addCommand(replayCommand())
   .addCommand(tailCommand())
   .addCommand(rpcCommand())
-  .addCommand(sinksCommand());
+  .addCommand(sinksCommand())
+  .addCommand(doctorCommand());
 for (const command of dataCommands()) program.addCommand(command);
 
 const [name = ''] = process.argv.slice(2);

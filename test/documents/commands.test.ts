@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { PROFILES } from '../../bench/profiles/all.ts';
 import { dataCommands } from '../../src/cli/data/commands.ts';
 import { demoCommand } from '../../src/cli/demo/demo.ts';
+import { doctorCommand } from '../../src/cli/doctor/doctor.ts';
 import { replayCommand } from '../../src/cli/replay/replay.ts';
 import { rpcCommand } from '../../src/cli/rpc.ts';
 import { sinksCommand } from '../../src/cli/sinks.ts';
@@ -14,6 +15,7 @@ const DOCUMENTS = readDocuments();
 const { scripts } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as { scripts: Record<string, string> };
 const HUB_COMMANDS = [
   demoCommand(),
+  doctorCommand(),
   replayCommand(),
   tailCommand(),
   rpcCommand(),

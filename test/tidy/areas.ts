@@ -124,6 +124,7 @@ export const AREAS: readonly Area[] = [
       'src/cluster/config/offline_config.ts',
     ]),
   },
+  { path: 'src/cli/doctor', mayImport: ['src/model', 'src/config'] },
   { path: 'src/cli', mayImport: ['src/model', 'src/config/load.ts', 'src/config/npm_options.ts'] },
   ...UI.map((room, i) => ({
     path: `src/hub-ui/${room}`,

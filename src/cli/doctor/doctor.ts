@@ -1,0 +1,73 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { totalmem } from 'node:os';
+import { Command } from 'commander';
+import { loadConfig, readConfigFile } from '../../config/load.ts';
+import type { Check, Finding, Machine } from './finding.ts';
+import { checkFolders, checkMachine } from './machine_checks.ts';
+import { checkCertificate, checkIdentityServer, checkPort, checkServers } from './network_checks.ts';
+
+const CHECKS: readonly Check[] = [
+  checkMachine,
+  checkFolders,
+  checkPort,
+  checkCertificate,
+  checkServers,
+  checkIdentityServer,
+];
+
+const SIGNS: Readonly<Record<Finding['state'], string>> = { ok: 'ok     ', warning: 'warning', error: 'ERROR  ' };
+
+/** `hub doctor`: checks what the hub that would start here needs, and prints each finding with what to do about it. */
+export function doctorCommand(): Command {
+  return new Command('doctor')
+    .description('check what the hub that would start here needs: ports, folders, certificates and servers')
+    .action(examine);
+}
+
+/** Ends with code 1 if a hub would not work. Throws a ConfigError for an invalid configuration. */
+async function examine(): Promise<void> {
+  const config = loadConfig({ env: process.env, cwd: process.cwd(), cores: 1, readFile: readConfigFile });
+  console.log(`Configuration in ${config.config_path}`);
+  const findings: Finding[] = [];
+  for (const check of CHECKS) {
+    for (const finding of await check(config, thisMachine())) {
+      findings.push(finding);
+      console.log(textOf(finding));
+    }
+  }
+  const count = (state: Finding['state']) => findings.filter((finding) => finding.state === state).length;
+  console.log(`\n${counted(count('error'), 'error')}, ${counted(count('warning'), 'warning')}`);
+  if (count('error') > 0) process.exitCode = 1;
+}
+
+/** Returns the lines of a finding. */
+function textOf({ state, text, advice }: Finding): string {
+  return `${SIGNS[state]}  ${text}${advice === undefined ? '' : `\n         ${advice}`}`;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
+function thisMachine(): Machine {
+  return {
+    nowMs: Date.now(),
+    nodeVersion: process.versions.node,
+    openFilesMax: openFilesMax(),
+    isClockSynchronized: isClockSynchronized(),
+    memoryBytes: totalmem(),
+  };
+}
+
+function openFilesMax(): number | undefined {
+  if (process.platform === 'win32') return undefined;
+  const limit = execFileSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' }).trim();
+  return limit === 'unlimited' ? Number.POSITIVE_INFINITY : Number(limit);
+}
+
+function isClockSynchronized(): boolean | undefined {
+  const { status, stdout } = spawnSync('timedatectl', ['show', '--property=NTPSynchronized', '--value'], {
+    encoding: 'utf8',
+  });
+  return status === 0 ? stdout.trim() === 'yes' : undefined;
+}
