@@ -91,7 +91,7 @@ export class Shards {
         ...options,
         shard,
         share: 1 / options.count,
-        rounds: options.rounds?.(shard),
+        rounds: this.#completed(options.rounds?.(shard)),
         pace: gate,
         outcome,
         heldSinceMs: () => this.#queue.sinceMs,
@@ -366,6 +366,12 @@ export class Shards {
 
   async close(): Promise<void> {
     await Promise.all(this.#lanes.map((lane) => lane.close()));
+  }
+
+  /** Observer of rounds without those that end while objects are between shards: no shard has emitted their rows. */
+  #completed(watch: RoundWatch | undefined): RoundWatch | undefined {
+    if (watch === undefined) return undefined;
+    return { begun: () => watch.begun(), over: () => this.#queue.areInTransit || watch.over() };
   }
 
   #configure(commands: readonly ConfigCommand[]): void {

@@ -34,6 +34,8 @@ export class TransferQueue {
   readonly #shards: TransferringShards;
   /** The transfer in progress: time of receipt of its command, and the waiting calls. */
   #transfer: { readonly sinceMs: number; readonly calls: QueuedCall[] } | undefined;
+  /** Number of transfers whose objects are in transit. */
+  #inTransit = 0;
 
   constructor(shards: TransferringShards) {
     this.#shards = shards;
@@ -47,6 +49,14 @@ export class TransferQueue {
   /** Number of waiting calls. */
   get length(): number {
     return this.#transfer?.calls.length ?? 0;
+  }
+
+  /**
+   * Whether objects have left a shard, and the step of the other shard with their arrival is not committed yet. That lasts
+   * longer than the transfer.
+   */
+  get areInTransit(): boolean {
+    return this.#inTransit > 0;
   }
 
   /** Makes a call now, or after the transfer in progress. */
@@ -68,6 +78,7 @@ export class TransferQueue {
   async transfer({ moves, leaving, receivedMs, send }: Transfer): Promise<void> {
     const calls: QueuedCall[] = [];
     this.#transfer = { sinceMs: receivedMs, calls };
+    this.#inTransit++;
     const states = moves.map(({ from, providers, trackables }) => {
       return this.#shards.request(from, receivedMs, (id) => ({ kind: 'exportState', id, providers, trackables }));
     });
@@ -75,9 +86,18 @@ export class TransferQueue {
       const to = moves[index]?.to ?? 0;
       this.#shards.push(to, receivedMs, { kind: 'importState', state: state as ExportedState });
     }
+    void this.#noteArrival(moves, receivedMs);
     send();
     await Promise.allSettled(leaving.map((shard) => this.#shards.settled(shard)));
     this.#transfer = undefined;
     for (const call of calls) this.call(call.receivedMs, call.send);
+  }
+
+  /** Never rejects. An empty request is answered when all items before it are committed. */
+  async #noteArrival(moves: readonly Rebalance[], receivedMs: number): Promise<void> {
+    const nothing = { kind: 'keep', providers: [], trackables: [] } as const;
+    const arrived = moves.map(({ to }) => this.#shards.request(to, receivedMs, (id) => ({ ...nothing, id })));
+    await Promise.allSettled(arrived);
+    this.#inTransit--;
   }
 }

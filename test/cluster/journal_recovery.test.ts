@@ -7,7 +7,12 @@ import { HubJournal, sealJournal } from '../../src/cluster/journal/hub_journal.t
 import { sealMessage } from '../../src/cluster/journal/journal_message.ts';
 import { journalSubjects, journalStreams } from '../../src/cluster/journal/journal_streams.ts';
 import { piecesOf } from '../../src/cluster/journal/record_pieces.ts';
-import { dropIncarnation, readSteps, type RecoveredStep } from '../../src/cluster/journal/journal_recovery.ts';
+import {
+  dropIncarnation,
+  readSteps,
+  type RecoveredStep,
+  statedIn,
+} from '../../src/cluster/journal/journal_recovery.ts';
 import { EffectWriter } from '../../src/core/effects.ts';
 import { CHANGED_SHARD } from '../../src/core/state.ts';
 import { copied, lend, look } from '../../src/model/borrowed.ts';
@@ -302,6 +307,12 @@ for (const [what, records, expected] of [
     assert.deepEqual({ departed: [...left.departed], steps: left.steps.length }, expected);
   });
 }
+
+test('Steps state the objects that they have, or have had without a location, not those that are elsewhere', () => {
+  const steps = [{ p: 'here', q: 'elsewhere' }, { r: 'elsewhere' }] as const;
+  const stated = statedIn(steps.map((places) => ({ batch: new Uint8Array(), effects: look(effectsOf(places)) })));
+  assert.deepEqual([...stated.provider], ['p']);
+});
 
 test('readSteps reads nothing after a seal', async (context) => {
   for (let seed = 1; seed < 10; seed++) {

@@ -1,7 +1,7 @@
 // The hubs run the bundles that users run, and start with half the CPU.
 import '../stripped.mjs';
 import { availableParallelism } from 'node:os';
-import { playSeeds } from './simulation/play_seeds.ts';
+import { playSeeds, seedsFrom } from './simulation/play_seeds.ts';
 import type { Findings } from './simulation/simulation.ts';
 
 /**
@@ -27,7 +27,7 @@ function played({ seed, wrongs, counts, log }: Findings): void {
 const startedMs = performance.now();
 const processes = availableParallelism();
 const options = { shards: Number(shards), faults: Number(faults), isPlain: kind === 'plain' };
-await playSeeds({ from, count, options, processes, played });
+await playSeeds({ seeds: seedsFrom(from, count), options, processes, played });
 const tookS = Math.round((performance.now() - startedMs) / 1000);
 failed.sort((a, b) => a - b);
 process.stdout.write(`${count} seeds from ${from} in ${tookS} s, ${failed.length} failed: ${failed.join(' ')}\n`);

@@ -25,6 +25,7 @@ import { randomSite } from './site/steps.ts';
 import { takeOver } from './site/take_over.ts';
 
 const RUNS = { numRuns: 300, seed: 7 };
+const P = { provider_id: 'p' };
 
 /** Numbers of commands per step, repeated as often as needed. */
 type Cut = readonly number[];
@@ -295,13 +296,58 @@ test('An object that was in transit between shards when its hub failed is taken 
   }
 });
 
+const TAG = { providers: ['p'], trackables: ['t'] };
+const AT_HALL = [zone(), fence(square({ id: 'f' })), provider('p'), trackable('t', ['p'])];
+
+/** Steps in which objects change and leave for another shard, which never reports their arrival. */
+for (const [what, change, expected] of [
+  ['enter a fence', () => [inHall(2, [5, 5], P)], ['p in f', 't in f']],
+  ['lose their position', () => [{ kind: 'forget', id: 'p' }], []],
+  [
+    'arrive from another hub',
+    async () => {
+      const other = await ShardHarness.open();
+      other.tell(1, ...AT_HALL);
+      other.tell(1.5, inHall(1.5, [5, 5], P));
+      const { released } = other.tell(2, { kind: 'release', id: 1, sequence: 1, config: 0, ...TAG });
+      const steps = released.map(({ effects }) => ({ locations: [], effects: Buffer.from(look(effects)) }));
+      return [takeOver({ steps, objects: TAG })];
+    },
+    ['p in f', 't in f'],
+  ],
+] as const) {
+  test(`Objects that ${what} in the step that moves them to another shard are taken over as they left`, async () => {
+    const before = await ShardHarness.open();
+    before.tell(1, ...AT_HALL);
+    const steps: PastStep[] = [];
+    for (const commands of [[inHall(1, [50, 5], P)], [...(await change()), { kind: 'exportState', id: 9, ...TAG }]]) {
+      const items = before.items(2, ...(commands as readonly ShardCommand[]));
+      const { effects } = before.step(2, items);
+      const locations = items.filter((item) => item.kind === 'location');
+      steps.push({ locations, effects: Buffer.from(look(effects)) });
+    }
+    const after = await ShardHarness.open();
+    after.tell(0, ...AT_HALL, takeOver({ steps, objects: TAG }));
+    const { providers, trackables } = after.shard.state;
+    const here = [...providers.values(), ...trackables.values()].filter(({ fix }) => fix !== undefined);
+    assert.deepEqual(
+      here.map(({ id, members }) => `${id} in ${members.map(({ fence: { id: of } }) => of)}`),
+      expected,
+    );
+  });
+}
+
+test('A shard that never had an object has no effect of it, although it moves it to another shard', async () => {
+  const harness = await ShardHarness.open();
+  harness.tell(1, ...AT_HALL);
+  assert.equal(look(harness.tell(2, { kind: 'exportState', id: 9, ...TAG }).effects).length, 0);
+});
+
 test('A step that changes nothing has no effects', async () => {
   const harness = await ShardHarness.open();
   harness.tell(0, { kind: 'read', id: 1, query: { ask: 'provider_locations', view: { crs: 'EPSG:4326' } } });
   assert.equal(look(harness.step(1).effects).length, 0);
 });
-
-const P = { provider_id: 'p' };
 
 const CASES: readonly {
   readonly what: string;

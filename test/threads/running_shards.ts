@@ -12,6 +12,7 @@ import type { Location } from '../../src/model/location.ts';
 import type { Topic } from '../../src/model/topics.ts';
 import { newCounts } from '../../src/operation/counts.ts';
 import { CollisionLane } from '../../src/shards/collision_lane.ts';
+import type { RoundWatch } from '../../src/shards/flush_scheduler.ts';
 import { RecentChanges } from '../../src/shards/recent_changes.ts';
 import type { EntityCommand } from '../../src/shards/shard_commands.ts';
 import { Shards } from '../../src/shards/shards.ts';
@@ -35,6 +36,8 @@ export interface RunningOptions {
   readonly beforeStore?: (rows: readonly StoredRow[]) => Promise<void> | undefined;
   /** Commits the steps of shards before their outcomes are released. */
   readonly commitSteps?: (shard: number, reply: ShardReply) => Promise<void> | undefined;
+  /** Observes the rounds in which a shard emits its rows. */
+  readonly rounds?: (shard: number) => RoundWatch;
   /** Sequence of the record being applied, if the hub has a shared log. */
   readonly sequence?: () => number;
 }
@@ -102,6 +105,7 @@ export class RunningShards {
       },
       isStoreBehind: () => writer.pendingRows > 500,
       keep: commitSteps,
+      rounds: options.rounds,
       recordsSteps: commitSteps !== undefined,
       configured: sequence && { sequence, changes: new RecentChanges(() => 0) },
       stepped: (shard, reply) => outcomes.stepped(shard, reply),

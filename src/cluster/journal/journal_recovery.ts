@@ -151,10 +151,12 @@ function departuresIn(records: readonly JournalRecord[]): RecoveredJournal['depa
   return departed;
 }
 
-/** Objects whose state is in steps. */
+/** Objects whose state is in steps. Those that are only elsewhere have left with released state, or for another shard. */
 export function statedIn(steps: readonly PackedStep[]): Readonly<Record<ObjectKind, ReadonlySet<string>>> {
   const objects = { provider: new Set<string>(), trackable: new Set<string>() };
-  for (const step of steps) for (const { kind, id } of objectsStatedIn(step)) objects[kind].add(id);
+  for (const step of steps) {
+    for (const { kind, id, at } of objectsStatedIn(step)) if (at !== 'elsewhere') objects[kind].add(id);
+  }
   return objects;
 }
 

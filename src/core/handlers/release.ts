@@ -3,7 +3,7 @@ import type { ShardContext } from '../context.ts';
 import { EffectWriter } from '../effects.ts';
 import type { Item } from '../item.ts';
 import type { Fix } from '../location/fix.ts';
-import { CHANGED_SHARD, type ProviderState, type TrackableState, touch } from '../state.ts';
+import { CHANGED_SHARD, type ProviderState, type ShardState, type TrackableState, touch } from '../state.ts';
 import { fireSuppressed } from './on_deadline.ts';
 
 /**
@@ -21,8 +21,6 @@ export function onRelease(context: ShardContext, item: Item & { kind: 'release' 
   const { state, options } = context;
   const effects = new EffectWriter(options.newBuffer);
   const positions = new Map<Fix, number>();
-  const hasZone = state.zones.has;
-  const how = { withMembers: true, isLocated: false, hasZone };
   const leaving: (ProviderState | TrackableState)[] = [];
   // Providers come first, since trackables share their positions.
   for (const id of item.providers) {
@@ -31,11 +29,9 @@ export function onRelease(context: ShardContext, item: Item & { kind: 'release' 
       effects.nowhere('provider', id);
       continue;
     }
-    const at = effects.write(provider, { ...how, shared: -1 });
+    writeState(state, provider, { effects, positions });
     provider.hasHadFix = false;
-    if (provider.fix === undefined) continue;
-    positions.set(provider.fix, at);
-    leaving.push(provider);
+    if (provider.fix !== undefined) leaving.push(provider);
   }
   for (const id of item.trackables) {
     const trackable = state.trackables.get(id);
@@ -48,13 +44,28 @@ export function onRelease(context: ShardContext, item: Item & { kind: 'release' 
     // A trackable that was detached just before a restart only leaves its fences; the new owner need not repeat that.
     if (fix === undefined) fireSuppressed(context, trackable, item.receivedMs);
     else leaving.push(trackable);
-    effects.write(trackable, { ...how, shared: (fix && positions.get(fix)) ?? -1 });
+    writeState(state, trackable, { effects, positions });
     trackable.hasHadFix = false;
   }
   // All effects are written before the first object is removed: trackables share the positions of providers.
   for (const object of leaving) removeState(context, object);
   const { id, sequence, config } = item;
   context.draft.released.push({ id, sequence, config, effects: effects.take() });
+}
+
+/**
+ * Writes the full state of an object that leaves as an effect. `positions`: offsets of the effects of the providers that were
+ * written before, whose positions trackables share.
+ */
+export function writeState(
+  { zones }: ShardState,
+  object: ProviderState | TrackableState,
+  { effects, positions }: { readonly effects: EffectWriter; readonly positions: Map<Fix, number> },
+): void {
+  const { kind, fix } = object;
+  const shared = (kind === 'trackable' && fix !== undefined ? positions.get(fix) : undefined) ?? -1;
+  const at = effects.write(object, { withMembers: true, shared, isLocated: false, hasZone: zones.has });
+  if (kind === 'provider' && fix !== undefined) positions.set(fix, at);
 }
 
 function removeState({ state }: ShardContext, object: ProviderState | TrackableState): void {

@@ -4,7 +4,7 @@ import { unlink } from '../assignments.ts';
 import type { ShardContext } from '../context.ts';
 import type { FenceMembership } from '../fence/membership.ts';
 import { type OwnTiming, timingOfObject } from '../fence/timing.ts';
-import type { Item } from '../item.ts';
+import type { Item, ObjectIds } from '../item.ts';
 import type { Fix, FixContext } from '../location/fix.ts';
 import {
   CHANGED_MEMBERS,
@@ -19,6 +19,7 @@ import { writeRow } from './last_known.ts';
 import { settle } from './move.ts';
 import { schedule } from './on_deadline.ts';
 import { setTrackable } from './on_trackable.ts';
+import { writeState } from './release.ts';
 import { inheritedTimings, retimeChanged } from './retime.ts';
 import { soleTrackableTiming } from './fence_observation.ts';
 
@@ -47,9 +48,14 @@ interface TransferredTrackable extends TransferredObject {
   readonly colliding: boolean;
 }
 
-/** Exports the state of objects and removes them, without events. */
+/**
+ * Exports the state of objects and removes them, without events. The effects of the step contain their state as exported, and
+ * then that they are in another shard: a successor of the hub that has no step of the other shard continues from that state,
+ * which the step may have changed, or adopted from another hub.
+ */
 export function onExportState(context: ShardContext, item: Item & { kind: 'exportState' }): void {
   const { state } = context;
+  writeExported(context, item);
   const providers: TransferredProvider[] = [];
   const trackables: TransferredTrackable[] = [];
   for (const id of item.providers) {
@@ -73,6 +79,21 @@ export function onExportState(context: ShardContext, item: Item & { kind: 'expor
   }
   retimeChanged(context, chains, item.receivedMs);
   context.draft.answers.push([item.id, { providers, trackables }]);
+}
+
+/** Writes the state of exported objects as effects. All are written before the first is removed: they share positions. */
+function writeExported({ state, effects }: ShardContext, { providers, trackables }: ObjectIds): void {
+  const positions = new Map<Fix, number>();
+  const leaving = [
+    ...providers.flatMap((id) => state.providers.get(id) ?? []),
+    ...trackables.flatMap((id) => state.trackables.get(id) ?? []),
+  ];
+  for (const object of leaving) if (hasState(object)) writeState(state, object, { effects, positions });
+}
+
+/** Whether steps of this shard may contain a position of an object, or its deletion, that it has not released since. */
+function hasState({ fix, hasHadFix }: ProviderState | TrackableState): boolean {
+  return fix !== undefined || hasHadFix;
 }
 
 /**
@@ -122,10 +143,12 @@ function packedFix(fix: Fix): TransferredFix {
 function removeObject({ state, rows }: ShardContext, object: ProviderState | TrackableState): void {
   if (state.urgent.has(object) && object.fix !== undefined) writeRow(rows, object, object.fix);
   for (const { fence } of object.members) fence.occupants.delete(object);
+  if (hasState(object)) {
+    touch(state, object);
+    object.changes |= CHANGED_SHARD;
+  }
   state.fixes.put(object, undefined);
   state.deadlines.remove(object);
-  touch(state, object);
-  object.changes |= CHANGED_SHARD;
   state.dirty.delete(object);
   state.urgent.delete(object);
 }

@@ -4,8 +4,7 @@ import type { Findings, SimulationOptions } from './simulation.ts';
 
 /** Simulations to play. */
 export interface Seeds {
-  readonly from: number;
-  readonly count: number;
+  readonly seeds: readonly number[];
   readonly options: SimulationOptions;
   /** Number of processes that play at the same time. */
   readonly processes: number;
@@ -30,8 +29,14 @@ const SEED_MS = 600_000;
 
 /** Plays clusters of hubs in processes of their own. */
 export async function playSeeds(seeds: Seeds): Promise<void> {
-  const left = Array.from({ length: seeds.count }, (_, i) => seeds.from + i).values();
-  await Promise.all(Array.from({ length: Math.min(seeds.processes, seeds.count) }, () => playThrough(left, seeds)));
+  const { processes, seeds: all } = seeds;
+  const left = all.values();
+  await Promise.all(Array.from({ length: Math.min(processes, all.length) }, () => playThrough(left, seeds)));
+}
+
+/** Consecutive seeds. */
+export function seedsFrom(from: number, count: number): readonly number[] {
+  return Array.from({ length: count }, (_, i) => from + i);
 }
 
 /** Plays the remaining seeds in sequence, and replaces a process that has failed. */
