@@ -31,6 +31,7 @@ export interface ClusterHandlers extends MigrationHandlers {
   /** Handlers of requests to this hub as an owner. */
   readonly owned: Pick<OwnerServerOptions, 'hasCapacity' | 'take' | 'ask' | 'forget' | 'settled'>;
   readonly fanout: ClusterFanoutOptions['fanout'];
+  readonly published: ClusterFanoutOptions['published'];
   readonly announce: ClusterFanoutOptions['announce'];
   readonly stage: LocalStage;
   /** Ownership has changed. */
@@ -42,7 +43,7 @@ export interface ClusterHandlers extends MigrationHandlers {
 export interface ClusterLinksOptions {
   readonly context: ClusterContext;
   readonly gather: MemberQueries;
-  readonly handlers: Pick<ClusterHandlers, 'fanout' | 'announce' | 'stage'>;
+  readonly handlers: Pick<ClusterHandlers, 'fanout' | 'published' | 'announce' | 'stage'>;
   readonly server: Omit<OwnerServerOptions, keyof ClusterContext>;
 }
 

@@ -44,8 +44,8 @@ interface Subscription {
   readonly filter: Filter | undefined;
   readonly rewrite: ((text: string) => string) | undefined;
   readonly channel: Channel;
-  /** Time at which the subscription started. */
-  readonly sinceMs: number;
+  /** Number of the first interest that includes it, see FanoutHandlers. */
+  since: number;
 }
 
 /** A variant and its receivers. */
@@ -74,10 +74,12 @@ export interface FanoutHandlers {
    * Called with all variants that the shards must render, whenever one is added, changed or removed. Must not throw.
    */
   variantsChanged(variants: readonly Variant[]): void;
-  /** Clock for the start of subscriptions and the time of the last event sent. */
+  /** Clock for the time of the last event sent. */
   now?(): number;
   /** Called when the result of `interest` has changed. */
   interestChanged?(): void;
+  /** Returns the number of the current interest, which rises with each change. */
+  interestNumber?(): number;
   /** Called with published events for other hubs, and with the variant of each of these hubs by name. */
   forward?(events: EventBatch, to: ReadonlyMap<string, Variant>): void;
 }
@@ -124,14 +126,14 @@ export class Fanout {
     this.#renderings.add(subscriber, key, known !== undefined && isSubscribed(known) ? 0 : this.#subscribedChannels());
     const id = this.newId();
     const channel = known ?? this.#open(topic, view);
-    const sinceMs = this.#on.now?.() ?? 0;
-    const subscription: Subscription = { id, subscriber, filter, rewrite, channel, sinceMs };
+    const subscription: Subscription = { id, subscriber, filter, rewrite, channel, since: 0 };
     this.#subscriptions.set(id, subscription);
     const before = needOf(channel);
     if (isFiltering(subscription)) channel.filtering.add(subscription);
     else channel.unfiltered.add(subscription);
     this.#checkFields(channel, known === undefined);
     this.#checkNeed(channel, before);
+    subscription.since = this.#on.interestNumber?.() ?? 0;
     return id;
   }
 
@@ -257,20 +259,21 @@ export class Fanout {
   }
 
   /**
-   * Delivers one event. `render` is called once per variant and returns undefined to skip the variant. With `upToMs`,
-   * only subscriptions that started no later receive the event.
+   * Delivers one event. `render` is called once per variant and returns undefined to skip the variant. `upTo`: number of the
+   * interest that includes the subscriptions that receive the event; all of them when left out.
    */
   announce(
     topic: Topic,
     fields: FilterFields,
     render: (variant: Variant) => string | undefined,
-    upToMs = Infinity,
+    upTo = Infinity,
   ): void {
-    const hasBegun = ({ sinceMs }: Subscription): boolean => sinceMs <= upToMs;
+    const isIncluded = ({ since }: Subscription): boolean => since <= upTo;
     for (const channel of this.#channelsByTopic.get(topic) ?? []) {
-      const matches = new Map([...channel.filtering.match([fields])].filter(([each]) => hasBegun(each)));
-      const unfiltered = new Set([...channel.unfiltered].filter(hasBegun));
-      if (unfiltered.size === 0 && matches.size === 0 && channel.listeners.size === 0) continue;
+      const matches = new Map([...channel.filtering.match([fields])].filter(([each]) => isIncluded(each)));
+      const unfiltered = new Set([...channel.unfiltered].filter(isIncluded));
+      const hasListeners = upTo === Infinity && channel.listeners.size > 0;
+      if (unfiltered.size === 0 && matches.size === 0 && !hasListeners) continue;
       const text = render(channel.variant);
       if (text === undefined) continue;
       const batch = DeliveryBatch.of([text]);

@@ -67,28 +67,32 @@ export function announceXcmdBroadcast(fanout: Pick<Fanout, 'announce'>, text: st
 /** A recorded fence event of a shard, and its fence; undefined if the fence was deleted. */
 export interface RecordedFenceEvent {
   readonly event: FenceEventJson;
-  readonly recordedMs: number;
   readonly fence: StoredFence | undefined;
   readonly zones: ZoneLookup;
 }
 
-/** Maximum assumed difference between the clocks of hubs. */
-const CLOCKS_DIFFER_MS = 500;
+/** Subscriptions that receive a redelivered event. */
+export interface Redelivery {
+  /** Number of the last interest that its hub had acknowledged. */
+  readonly upTo: number;
+  /** Returns whether the subscriptions of a variant lack the event, and notes that they have received it. */
+  isNew(variant: Variant): boolean;
+}
 
 /**
- * Redelivers a fence event of a failed shard, to subscriptions of variants that have not received it. Subscriptions
- * that started after the event are skipped. Without its fence, the event cannot be rendered as GeoJSON.
+ * Redelivers a fence event of a failed shard, to subscriptions that the shard knew and that have not received it. Without its
+ * fence, the event cannot be rendered as GeoJSON.
  */
 export function redeliverFenceEvent(
   fanout: Fanout,
-  { event: [fields, text], recordedMs, fence, zones }: RecordedFenceEvent,
-  isNew: (variant: Variant) => boolean,
+  { event: [fields, text], fence, zones }: RecordedFenceEvent,
+  { upTo, isNew }: Redelivery,
 ): void {
   const render = (variant: Variant): string | undefined => {
     const rendered = variant.geojson === true ? fence && fenceFeature(fence, text, variant, zones) : text;
     return rendered !== undefined && isNew(variant) ? rendered : undefined;
   };
-  fanout.announce('fence_events', fields, render, recordedMs + CLOCKS_DIFFER_MS);
+  fanout.announce('fence_events', fields, render, upTo);
 }
 
 /** A fence event of a third party, with its fence and the zones for views. */

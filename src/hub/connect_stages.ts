@@ -57,6 +57,7 @@ export function connectStages(deps: StageDeps): Stages {
     },
     ...(cluster && {
       interestChanged: () => cluster.fanout?.interestChanged(),
+      interestNumber: () => cluster.fanout?.interestNumber ?? 0,
       forward: (events: EventBatch, to: ReadonlyMap<string, Variant>) => cluster.fanout?.forward(events, to),
     }),
   };

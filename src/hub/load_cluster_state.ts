@@ -73,6 +73,7 @@ export async function loadClusterState(
       },
     },
     fanout,
+    published: () => shards.published(),
     announce: {
       proximity: (text) => announceProximity(fanout, parseJson(text) as ResolvedProximity, clock.now()),
       fenceEvent(text) {
@@ -80,10 +81,10 @@ export async function loadClusterState(
         const fence = entities.get('fence', event.fence_id);
         if (fence !== undefined) announceFenceEvent(fanout, { fence, event, zones: (id) => entities.zoneBy(id) });
       },
-      fenceEventAgain(recorded, isNew) {
-        const [[fenceId]] = recorded.event;
+      fenceEventAgain({ event }, to) {
+        const [[fenceId]] = event;
         const fence = typeof fenceId === 'string' ? entities.get('fence', fenceId) : undefined;
-        redeliverFenceEvent(fanout, { ...recorded, fence, zones: (id) => entities.zoneBy(id) }, isNew);
+        redeliverFenceEvent(fanout, { event, fence, zones: (id) => entities.zoneBy(id) }, to);
       },
     },
     servesOther() {

@@ -67,12 +67,13 @@ export class OutcomeGate {
   }
 }
 
-function withOwnBytes({ outcome, events, motions, released }: ShardReply): ShardReply {
+function withOwnBytes({ outcome, events, motions, released, step }: ShardReply): ShardReply {
   const { rows, backgroundRows } = outcome;
   return {
     outcome: { ...outcome, rows: copiedRows(rows), backgroundRows: copiedRows(backgroundRows) },
     events: events.map((batch) => ({ ...batch, bytes: lend(copied(batch.bytes)) })),
     motions,
+    ...(step !== undefined && { step }),
     ...(released && { released: released.map(({ id }) => ({ id, record: undefined })) }),
   };
 }

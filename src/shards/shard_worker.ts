@@ -110,7 +110,7 @@ export class ShardWorker {
     this.#mirror.apply(items);
     this.#recordDone(items);
     this.flush.note({ ...reply.outcome, record: reply.record }, this.#doneTo);
-    return { ...reply, config };
+    return { ...reply, config, step: position.step };
   }
 
   /** Gives up items that will never be done. */

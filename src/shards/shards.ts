@@ -68,6 +68,8 @@ export class Shards {
     request: (shard, receivedMs, ask) => this.#request(shard, receivedMs, ask),
     settled: (shard) => this.#lanes[shard]?.lane.settled(),
   });
+  /** Number of the first step of each shard whose outcome is not released. */
+  readonly #unreleased: number[] = [];
   #lastSeq = 0;
   #nextStep: PromiseWithResolvers<void> | undefined;
 
@@ -145,6 +147,15 @@ export class Shards {
   released(): Promise<void> | undefined {
     const waiting = this.#gates.flatMap(({ released }) => released ?? []);
     return waiting.length === 0 ? undefined : Promise.all(waiting).then(() => undefined);
+  }
+
+  /**
+   * Resolves when the outcomes of all items so far are released, with the number of the first step of each shard whose outcome
+   * is not. Rejects if they never will be.
+   */
+  async published(): Promise<readonly number[]> {
+    await this.#requestAll((id) => ({ kind: 'keep', id, ...NO_OBJECTS }));
+    return [...this.#unreleased];
   }
 
   /** Passes a checked location to its shard. hot */
@@ -453,7 +464,9 @@ export class Shards {
 
   #take(shard: number, reply: ShardReply): Promise<void> | undefined {
     this.#requests.end(reply);
-    return this.#options.outcome(shard, reply);
+    const work = this.#options.outcome(shard, reply);
+    this.#unreleased[shard] = (reply.step ?? 0) + 1;
+    return work;
   }
 }
 

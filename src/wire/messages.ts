@@ -81,6 +81,8 @@ export interface ShardReply {
   readonly released?: readonly ReleasedRecord[];
   /** Sequence of the last record of the shared log that the shard has applied; 0 for none. */
   readonly config?: number;
+  /** Number of the step in its shard. */
+  readonly step?: number;
 }
 
 /** State of released objects. */

@@ -252,6 +252,34 @@ test('What a sender reports as sent is requested, even if it could not be sent',
   assert.deepEqual([got, lost], [['1'], []]);
 });
 
+test('receivedUpTo waits for missing messages of a member, until they are delivered or lost, or it is removed', async (context) => {
+  const { cluster, clock, a, b, c, send, losing, got, lost } = await opened(context, ['a', 'b', 'c']);
+  assert.equal(b.receivedUpTo('a', 0), undefined);
+  await losing(() => send('1'));
+  const { number } = a.sentTo('b');
+  const received = b.receivedUpTo('a', number);
+  b.sentUpTo('a', a.sentTo('b'));
+  await received;
+  assert.deepEqual([got, b.receivedUpTo('a', number)], [['1'], undefined]);
+  const next = b.receivedUpTo('a', number + 1);
+  cluster.isolate('a');
+  send('2');
+  b.sentUpTo('a', a.sentTo('b'));
+  await Promise.all([next, clock.wait(4000)]);
+  assert.deepEqual([got, lost], [['1'], ['events']]);
+  const never = b.receivedUpTo('c', 1);
+  send('of c', c);
+  cluster.isolate('c');
+  b.gone('c');
+  await never;
+});
+
+test('What is reported as sent includes what is sent with this turn', async (context) => {
+  const { a, send } = await opened(context);
+  send('1');
+  assert.equal(a.sentTo('b').number, 1);
+});
+
 test('Each message is delivered once', async (context) => {
   const { clock, bus, got, lost } = await opened(context);
   const writer = new MessageWriter('a');

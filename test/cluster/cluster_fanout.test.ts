@@ -142,6 +142,46 @@ test('ClusterFanout delivers each fence event once to all connected subscribers,
   assert.ok(open > 4 * SEEDS, `${open}`);
 });
 
+test('A subscription receives no redelivered event from before it, even if no other followed until its owner failed', async (context) => {
+  const world = await worldOf(context, 9, 3);
+  const { clock } = world.cluster;
+  for (let i = 0; i < 2; i++) world.step(['a', 'b']);
+  await clock.wait(500);
+  const [first] = world.living.filter(({ isOwner }) => !isOwner);
+  const listener = new Listener(first as TestHub, { topic: 'fence_events', crs: 'local', object: undefined });
+  await clock.wait(500);
+  assert.equal(listener.state, 'open');
+  await world.dieInStep(['c']);
+  await clock.wait(3000);
+  assert.deepEqual([listener.state, [...listener.got]], ['open', [['c', [1]]]]);
+});
+
+test('An event that is lost before an acknowledgement of interest, and whose hub fails, is redelivered', async (context) => {
+  const world = await worldOf(context, 9, 3);
+  const { cluster } = world;
+  const owner = world.living.find(({ isOwner }) => isOwner) as TestHub;
+  const other = world.living.find(({ isOwner }) => !isOwner) as TestHub;
+  const listener = new Listener(other, { topic: 'fence_events', crs: 'local', object: undefined });
+  await cluster.clock.wait(500);
+  assert.equal(listener.state, 'open');
+  cluster.mishaps.dropped = 1000;
+  world.step(['a']);
+  await cluster.clock.wait(5);
+  cluster.mishaps.dropped = 0;
+  // It acknowledges one more subscription, and then hears nothing any more, such as a request for the missing message.
+  const publish = owner.bus.publish.bind(owner.bus);
+  owner.bus.publish = (subject, bytes) => {
+    if (!subject.startsWith('hub.')) cluster.deafen(owner.name);
+    return publish(subject, bytes);
+  };
+  const next = new Listener(other, { topic: 'fence_events', crs: 'EPSG:4326', object: undefined });
+  await cluster.clock.wait(500);
+  assert.equal(next.state, 'asked');
+  await world.expel(owner);
+  await cluster.clock.wait(3000);
+  assert.deepEqual([listener.state, [...listener.got], next.state], ['open', [['a', [1]]], 'open']);
+});
+
 const TOPICS = ['location_updates', 'proximity_updates'] as const;
 
 /** An owner and two more hubs, which both have listeners to events of an owner and of an ingress hub. */

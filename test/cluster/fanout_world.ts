@@ -115,7 +115,7 @@ export class TestHub {
         this.variants = variants;
       },
       interestChanged: () => this.shared.interestChanged(),
-      now: () => cluster.clock.nowMs,
+      interestNumber: () => this.shared.interestNumber,
       forward: (events, to) => this.shared.forward(events, to),
     });
     const proximity = (text: string): void => {
@@ -133,9 +133,10 @@ export class TestHub {
       announce: {
         proximity,
         fenceEvent: () => assert.fail('no hub has sent a fence event'),
-        fenceEventAgain: (recorded, isNew) =>
-          redeliverFenceEvent(this.fanout, { ...recorded, fence: undefined, zones: () => undefined }, isNew),
+        fenceEventAgain: (recorded, to) =>
+          redeliverFenceEvent(this.fanout, { ...recorded, fence: undefined, zones: () => undefined }, to),
       },
+      published: async () => [this.#steps],
       notice,
     });
   }

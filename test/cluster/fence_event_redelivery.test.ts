@@ -46,7 +46,7 @@ test('FenceEventWatermarks know what each variant has received of the last step 
   const watermarks = new FenceEventWatermarks();
   watermarks.note('x', 1, positions(7, [0, 2]));
   watermarks.note('x', 2, positions(7, [1]));
-  for (const member of ['x', 'y']) watermarks.gone(member, new Set([1, 2, 3]));
+  for (const member of ['x', 'y']) watermarks.gone(member, 1);
   const isNew = (variant: number, step: number, index: number, { of = 'x', shard = 0 } = {}): boolean =>
     watermarks.redeliver(of, variant, { shard, step, index });
   assert.deepEqual(
@@ -62,16 +62,25 @@ test('FenceEventWatermarks know what each variant has received of the last step 
   assert.deepEqual([isNew(1, 6, 9, { of: 'y' }), isNew(1, 6, 9, { shard: 1 })], [true, true], 'not the same events');
 });
 
-test('A variant that a removed member had not acknowledged receives none of its events', () => {
+test('FenceEventWatermarks know which interest a removed member had acknowledged, and none of other members', () => {
   const watermarks = new FenceEventWatermarks();
   watermarks.note('x', 1, positions(7, [0]));
-  watermarks.gone('x', new Set([1]));
-  const next = { shard: 0, step: 8, index: 0 };
+  watermarks.gone('x', 3);
+  assert.deepEqual([watermarks.acknowledgedBy('x'), watermarks.acknowledgedBy('from before this hub')], [3, -1]);
+});
+
+test('Steps before those that an acknowledgement names are received, in each shard', () => {
+  const watermarks = new FenceEventWatermarks();
+  watermarks.note('x', 1, positions(7, [0]));
+  watermarks.reach('x', [7, 4]);
+  watermarks.reach('x', [5, 3]);
+  watermarks.gone('x', 1);
+  const isNew = (shard: number, step: number, index: number): boolean =>
+    watermarks.redeliver('x', 1, { shard, step, index });
   assert.deepEqual(
-    [1, 2].map((variant) => watermarks.redeliver('x', variant, next)),
-    [true, false],
+    [isNew(0, 6, 9), isNew(0, 7, 0), isNew(0, 7, 1), isNew(1, 3, 9), isNew(1, 4, 0), isNew(2, 0, 0)],
+    [false, false, true, false, true, true],
   );
-  assert.equal(watermarks.redeliver('from before this hub', 1, next), false);
 });
 
 test('Subscribers receive each fence event of a failed hub exactly once, wherever it fails', () => {
@@ -96,7 +105,7 @@ test('Subscribers receive each fence event of a failed hub exactly once, whereve
         watermarks.note('x', variant, positions(step, part));
         received.push(...part.map((index) => `${variant} ${step} ${index}`));
       }
-      watermarks.gone('x', new Set([1, 2, 3]));
+      watermarks.gone('x', 1);
       // Several successors redeliver it, in any order, and some of them again.
       for (const order of [0, ...orders]) {
         const rotated = [...all.slice(order % (all.length + 1)), ...all.slice(0, order % (all.length + 1))];
@@ -119,9 +128,10 @@ test('FenceEventWatermarks of the last hundred removed members remain', () => {
   const next = { shard: 0, step: 1, index: 0 };
   for (let i = 0; i <= 100; i++) {
     watermarks.note(`m${i}`, 1, positions(0, [0]));
-    watermarks.gone(`m${i}`, new Set([1]));
+    watermarks.gone(`m${i}`, 1);
   }
-  assert.deepEqual([watermarks.redeliver('m1', 1, next), watermarks.redeliver('m0', 1, next)], [true, false]);
+  assert.deepEqual([watermarks.acknowledgedBy('m1'), watermarks.acknowledgedBy('m0')], [1, -1]);
+  assert.equal(watermarks.redeliver('m1', 1, { ...next, step: 0 }), false);
 });
 
 test('withFenceEvents keeps the events of a step with its record', () => {

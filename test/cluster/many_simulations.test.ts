@@ -7,6 +7,7 @@ import type { SimulationOptions } from './simulation/simulation.ts';
 const SEEDS: readonly (SimulationOptions & { readonly from: number; readonly count: number })[] = [
   { from: 1, count: 400, faults: 5 },
   { from: 401, count: 600, faults: 2 },
+  { from: 50_001, count: 6, faults: 2, shards: 2 },
 ];
 
 const PLAIN: SimulationOptions = { isPlain: true };
@@ -54,8 +55,11 @@ const MENDED: readonly [seed: number, what: string, options?: SimulationOptions]
 
 const EXCHANGED = 'a hub without the state of an object seemed to have had it, because its shards had exchanged it';
 
+const BEFORE = 'a successor redelivered events to a subscription that had begun after them';
+
 /** Seeds of hubs with two shards that have failed before, and the reasons. */
 const MENDED_SHARDS: readonly [what: string, faults: number, seeds: readonly number[]][] = [
+  [BEFORE, 1, [30_045]],
   [EXCHANGED, 2, [30_043, 30_058, 30_148]],
   [EXCHANGED, 5, [30_017, 30_052, 30_148, 30_163, 30_206, 30_213, 30_244, 30_246]],
 ];

@@ -104,11 +104,15 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   INTEREST_ANSWER: {
     codec: INTEREST_ANSWER,
-    messages: [{ sent: undefined }, { sent: { number: 2, lastOf: [0, 1, 2] } }],
+    messages: [
+      { sent: undefined, unpublished: [] },
+      { sent: { number: 2, lastOf: [0, 1, 2] }, unpublished: [7, 0] },
+    ],
     bad: [
       [1, [1, 0], -1, /sent/],
       [1, [1, 1], [0, 1], /sent/],
       [1, [1, 1, 2], 'x', /sent/],
+      [1, [2, 1], -1, /unpublished/],
     ],
   },
   AGAIN: { codec: AGAIN, messages: [{ from: 'a', first: 1, last: 2 }] },

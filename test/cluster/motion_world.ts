@@ -176,6 +176,7 @@ export class MotionHub implements EventSubscriber {
     this.fanout = new ClusterFanout({
       ...common,
       fanout,
+      published: async () => [],
       announce: { proximity: unexpected, fenceEvent: unexpected, fenceEventAgain: unexpected },
     });
     this.motions = new ClusterMotions({

@@ -38,6 +38,7 @@ function hubOn(context: TestContext, bus: Bus, incarnation: string) {
   const channel = new Channel({ ...common, malformed: new ProtocolErrors('events', assert.fail) });
   const shared = new ClusterFanout({
     ...{ ...common, channel, fanout },
+    published: async () => [],
     announce: {
       proximity: (text) => hub.proximities.push(text),
       fenceEvent: () => undefined,

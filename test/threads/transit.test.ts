@@ -2,6 +2,29 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { meters, provider, RunningShards, trackable } from './running_shards.ts';
 
+test('published() resolves when the outcomes of all items so far are released, with the first steps that are not', async () => {
+  const held = Promise.withResolvers<void>();
+  const running = new RunningShards({ shards: 2, commitSteps: () => held.promise });
+  const { shards } = running;
+  try {
+    const found: (readonly number[])[] = [];
+    running.tell(provider('tag'));
+    const first = shards.published().then((steps) => found.push(steps));
+    await shards.nextStep();
+    assert.equal(found.length, 0);
+    held.resolve();
+    await first;
+    running.location('tag', meters(0, 0));
+    found.push(await shards.published());
+    const [before, after] = found.map((steps) => steps.toSorted());
+    assert.deepEqual([before?.length, after?.length], [2, 2]);
+    for (const [i, step] of (after ?? []).entries()) assert.ok(step > (before?.[i] ?? Infinity));
+  } finally {
+    held.resolve();
+    await running.close();
+  }
+});
+
 test('A round in which objects are between shards is not over: no shard has emitted their rows', async () => {
   const over: number[] = [];
   const held = Promise.withResolvers<void>();

@@ -98,7 +98,7 @@ export class Channel {
     await this.#out.delivered();
   }
 
-  /** How much this hub has sent to a member. */
+  /** How much this hub has sent to a member, including what this turn sends. */
   sentTo(member: string): SentSoFar {
     return this.#out.sentTo(member);
   }
@@ -106,6 +106,14 @@ export class Channel {
   /** A member reports how much it has sent; everything that arrives at all has arrived. */
   sentUpTo(member: string, sent: SentSoFar): void {
     this.#in.sentUpTo(member, sent);
+  }
+
+  /**
+   * Resolves when the messages of a member up to that number are delivered or reported as lost, or when the member is removed;
+   * undefined if they are already.
+   */
+  receivedUpTo(member: string, number: number): Promise<void> | undefined {
+    return this.#in.receivedUpTo(member, number);
   }
 
   /** Sends a part to a member, which is copied, at the end of this turn. Does nothing if it is no member. Hot path. */

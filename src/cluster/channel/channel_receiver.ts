@@ -47,6 +47,8 @@ interface Sender {
   isAsking: boolean;
   /** Whether it has sent its last message. */
   isOver: boolean;
+  /** See Channel.receivedUpTo. */
+  readonly waiters: Set<{ readonly number: number; resolve(): void }>;
 }
 
 /**
@@ -88,7 +90,8 @@ export class ChannelReceiver {
   joined(from: string): void {
     const numbers = new Sequence<HeldMessage>();
     const reported = { number: 0, lastOf: KINDS.map(() => 0) };
-    this.#senders.set(from, { from, numbers, reported, blocked: undefined, isAsking: false, isOver: false });
+    const blocked = undefined;
+    this.#senders.set(from, { from, numbers, reported, blocked, isAsking: false, isOver: false, waiters: new Set() });
   }
 
   /** See Channel.gone. */
@@ -115,6 +118,13 @@ export class ChannelReceiver {
     this.#release();
   }
 
+  /** See Channel.receivedUpTo. */
+  receivedUpTo(member: string, number: number): Promise<void> | undefined {
+    const sender = this.#senders.get(member);
+    if (sender === undefined || sender.numbers.next > number) return undefined;
+    return new Promise((resolve) => sender.waiters.add({ number, resolve }));
+  }
+
   close(): void {
     for (const listening of this.#listening) listening.end();
     for (const sender of this.#senders.values()) this.#end(sender);
@@ -125,6 +135,7 @@ export class ChannelReceiver {
     sender.blocked?.cancel();
     sender.blocked = undefined;
     this.#drop(sender.numbers.skip(sender.numbers.sent));
+    for (const { resolve } of sender.waiters) resolve();
   }
 
   #drop(messages: readonly HeldMessage[]): void {
@@ -211,7 +222,8 @@ export class ChannelReceiver {
 
   /** Requests missing messages, and sets the deadline of the next message. */
   #check(sender: Sender): void {
-    const { numbers, blocked } = sender;
+    const { numbers, blocked, waiters } = sender;
+    for (const waiter of waiters) if (waiter.number < numbers.next && waiters.delete(waiter)) waiter.resolve();
     if (blocked?.number !== (numbers.isComplete ? undefined : numbers.next)) {
       blocked?.cancel();
       sender.blocked = undefined;

@@ -102,6 +102,7 @@ export class ChannelSender {
   }
 
   sentTo(member: string): SentSoFar {
+    this.flush();
     const { number = 0, lastOf = KINDS.map(() => 0) } = this.#receivers.get(member) ?? {};
     return { number, lastOf };
   }

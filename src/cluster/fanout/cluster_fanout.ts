@@ -9,7 +9,7 @@ import { type FailedFenceEvent, readRows, rowOf } from '../../wire/fence_events.
 import { malformed } from '../messages/codec.ts';
 import { ProtocolErrors } from '../messages/protocol_errors.ts';
 import { BlockPacker, readBlock } from './event_block.ts';
-import { Interest } from './interest.ts';
+import { type Acknowledgement, Interest } from './interest.ts';
 import { FenceEventWatermarks } from './fence_event_watermarks.ts';
 
 /**
@@ -33,6 +33,11 @@ export interface ClusterFanoutOptions
   /** Events go through it; this sets its members. */
   readonly channel: Channel;
   readonly fanout: LocalFanout;
+  /**
+   * Resolves when the events of all steps so far are published, and all later steps render what is wanted now: with the first
+   * step of each shard whose events are not published. Rejects if that is never so.
+   */
+  published(): Promise<readonly number[]>;
   readonly announce: Announcers;
 }
 
@@ -42,10 +47,10 @@ export interface Announcers {
   proximity(text: string): void;
   fenceEvent(text: string): void;
   /**
-   * Redelivers a fence event of a failed owner to the subscriptions of those variants that have not received it. Calls `isNew`
-   * only for existing variants.
+   * Redelivers a fence event of a failed owner to the subscriptions that the interest with the number `upTo` includes, if those
+   * of their variant have not received it. Calls `isNew` only for variants with such subscriptions.
    */
-  fenceEventAgain(recorded: FailedFenceEvent, isNew: (variant: Variant) => boolean): void;
+  fenceEventAgain(recorded: FailedFenceEvent, to: { readonly upTo: number; isNew(variant: Variant): boolean }): void;
 }
 
 /** Fan-out of this hub. */
@@ -105,7 +110,7 @@ export class ClusterFanout {
       wanted: () => fanout.interest(),
       wants: (member, variants) => fanout.setRemoteInterest(member, variants),
       sentTo: (member) => channel.sentTo(member),
-      acknowledgedBy: (member, sent) => channel.sentUpTo(member, sent),
+      acknowledgedBy: (member, answer) => this.#acknowledgedBy(member, answer),
       malformed: (error) => this.#malformed.add(error),
     });
     this.#unwatch = bus.watch(({ at }) => at === 'down' && this.#interest.down());
@@ -145,7 +150,7 @@ export class ClusterFanout {
     if (lost.includes('announced')) this.#missed('announced', why);
     if (isOwner && (!isOver || lost.includes('events'))) this.#missed('ofGone', why);
     else if (lost.includes('events')) this.#missed('rendered', why);
-    this.#watermarks.gone(member, this.#interest.knownTo(member));
+    this.#watermarks.gone(member, this.#interest.acknowledgedBy(member));
     this.#interest.gone(member);
   }
 
@@ -157,6 +162,11 @@ export class ClusterFanout {
   /** `interest` of the fan-out returns something else. */
   interestChanged(): void {
     this.#interest.changed();
+  }
+
+  /** See Interest.number. */
+  get interestNumber(): number {
+    return this.#interest.number;
   }
 
   /** Sends events to the hubs that want them, each under its own variant number. Hot path. */
@@ -204,6 +214,16 @@ export class ClusterFanout {
     this.#interest.close();
   }
 
+  /** Everything sent before an acknowledgement must be received before it counts. */
+  async #acknowledgedBy(member: string, { sent, unpublished }: Acknowledgement): Promise<boolean> {
+    const { channel } = this.#options;
+    channel.sentUpTo(member, sent);
+    await channel.receivedUpTo(member, sent.number);
+    const isMember = this.#interest.has(member);
+    if (isMember) this.#watermarks.reach(member, unpublished);
+    return isMember;
+  }
+
   #receive({ about, bytes }: Part, from: string): void {
     const events = readBlock(bytes, about);
     if (events.positions !== undefined) this.#watermarks.note(from, about, events.positions);
@@ -231,7 +251,10 @@ export class ClusterFanout {
 
   #redeliver(events: readonly FailedFenceEvent[]): void {
     for (const each of events) {
-      this.#options.announce.fenceEventAgain(each, ({ id }) => this.#watermarks.redeliver(each.of, id, each));
+      this.#options.announce.fenceEventAgain(each, {
+        upTo: this.#watermarks.acknowledgedBy(each.of),
+        isNew: ({ id }) => this.#watermarks.redeliver(each.of, id, each),
+      });
     }
   }
 

@@ -3,6 +3,7 @@ import type { EventPositions } from '../../model/event_batch.ts';
 
 /** Most removed members whose watermarks are retained. */
 const GONE_MAX = 100;
+const NONE = -1;
 
 /** Last position of a shard of which subscribers have received fence events. */
 interface Watermark {
@@ -16,8 +17,8 @@ interface OfMember {
   readonly watermarks: Map<number, Watermark>;
   /** Redelivered events beyond the watermarks, by variant. */
   readonly redelivered: Set<string>;
-  /** Variants that it had known when it was removed. */
-  variants: ReadonlySet<number>;
+  /** Number of the last interest that it had acknowledged when it was removed; -1 for none. */
+  acknowledged: number;
 }
 
 /**
@@ -26,8 +27,9 @@ interface OfMember {
  *
  * A member sends the fence events of a shard in the order of their positions, and messages are delivered in order and without
  * gaps. So with one event of a step, each variant has all earlier steps, as far as it wants them; and of that step the events
- * up to its own last one. A variant that the member did not know has had no subscription before the removal: it needs none of
- * the member's events, which are earlier and may have gaps.
+ * up to its own last one. An acknowledgement of interest says the same without an event: all steps before those that it names
+ * are received, as far as subscriptions want them. Subscriptions that it does not include receive nothing of a removed member:
+ * its events are earlier, and may have gaps.
  *
  * A hub drops the messages of a removed member: from then on its watermarks stay as they are, and its successors redeliver the
  * rest. They do so in any order, since each has another part of its objects, and again if one of them fails. So each
@@ -38,11 +40,24 @@ export class FenceEventWatermarks {
   /** Removed members, in the order of their removal. */
   readonly #gone: string[] = [];
 
-  /** Marks a member as removed, which had known these variants. */
-  gone(member: string, variants: ReadonlySet<number>): void {
-    this.#of(member).variants = variants;
+  /** Marks a member as removed, which had acknowledged the interest up to that number. */
+  gone(member: string, acknowledged: number): void {
+    this.#of(member).acknowledged = acknowledged;
     this.#gone.push(member);
     while (this.#gone.length > GONE_MAX) this.#members.delete(this.#gone.shift() as string);
+  }
+
+  /** Number of the last interest that a removed member had acknowledged; -1 for none. */
+  acknowledgedBy(member: string): number {
+    return this.#members.get(member)?.acknowledged ?? NONE;
+  }
+
+  /** All events of a member before these steps, one of each shard, are received. */
+  reach(member: string, steps: readonly number[]): void {
+    const { watermarks } = this.#of(member);
+    for (const [shard, step] of steps.entries()) {
+      if (step > (watermarks.get(shard)?.step ?? NONE)) watermarks.set(shard, { step, lastOf: new Map() });
+    }
   }
 
   /** Notes events of a step that the subscribers of a variant receive. */
@@ -58,8 +73,7 @@ export class FenceEventWatermarks {
 
   /** Notes a redelivered event of a failed member. Returns whether the subscribers of a variant lack it. */
   redeliver(member: string, variant: number, position: FenceEventPosition): boolean {
-    const { watermarks, redelivered, variants } = this.#of(member);
-    if (!variants.has(variant)) return false;
+    const { watermarks, redelivered } = this.#of(member);
     const { shard, step, index } = position;
     const watermark = watermarks.get(shard);
     if (watermark !== undefined && step < watermark.step) return false;
@@ -71,7 +85,7 @@ export class FenceEventWatermarks {
   }
 
   #of(member: string): OfMember {
-    const nothing = { watermarks: new Map(), redelivered: new Set<string>(), variants: new Set<number>() };
+    const nothing = { watermarks: new Map(), redelivered: new Set<string>(), acknowledged: NONE };
     const found = this.#members.get(member) ?? nothing;
     this.#members.set(member, found);
     return found;

@@ -13,20 +13,35 @@ import { INTEREST, INTEREST_ANSWER } from '../messages/messages.ts';
  * at a time and at most every TELL_EVERY_MS, until the member has acknowledged the last number. It is repeated after a change,
  * after a missing answer, and after a lost connection. So lost messages do no harm, and a new member is handled like any other.
  *
- * An acknowledgement states how much its sender has sent to this hub before it.
+ * A member acknowledges it when all later steps of its shards render these variants, and the events of all other steps are sent.
+ * It states how much that is, and which steps follow. The acknowledgement counts once this hub has received that much.
  */
 export interface InterestOptions extends Pick<ClusterContext, 'bus' | 'name' | 'incarnation' | 'schedule'> {
   /** Variants that this hub needs. */
   wanted(): readonly Variant[];
   /** Sets the variants that another hub needs; none once it is removed. */
   wants(member: string, variants: readonly Variant[]): void;
+  /** See ClusterFanoutOptions. */
+  published(): Promise<readonly number[]>;
   sentTo(member: string): SentSoFar;
-  /** A member has acknowledged the interest, after it had sent that much. */
-  acknowledgedBy(member: string, sent: SentSoFar): void;
+  /**
+   * A member has acknowledged the interest. Resolves when everything that it had sent before is received or lost, with whether it
+   * still is a member.
+   */
+  acknowledgedBy(member: string, answer: Acknowledgement): Promise<boolean>;
   /** Reports a malformed message. */
   malformed(error: unknown): void;
 }
 
+/** Acknowledgement of interest. */
+export interface Acknowledgement {
+  /** How much its sender had sent before. */
+  readonly sent: SentSoFar;
+  /** First step of each of its shards whose events it had not sent. */
+  readonly unpublished: readonly number[];
+}
+
+const NONE = -1;
 const TELL_EVERY_MS = 20;
 const ANSWER_MS = 500;
 /** Pause before a member is sent the interest again that has not acknowledged it, or does not know this hub yet. */
@@ -36,13 +51,15 @@ const ACKNOWLEDGED_MS = 6000;
 
 interface Member {
   readonly incarnation: string;
-  /** See knownTo; undefined for those of the first message. */
-  known: ReadonlySet<number> | undefined;
+  /** See acknowledgedBy; undefined for that of the first message. */
+  known: number | undefined;
   /** Last number of this hub that it has acknowledged; 0 for none, or none that still counts. */
   acknowledged: number;
   isAsked: boolean;
   /** Last number received from it; 0 for nothing yet. */
   received: number;
+  /** See ClusterFanoutOptions.published, for that number. */
+  published: Promise<readonly number[]> | undefined;
 }
 
 interface Waiter {
@@ -57,7 +74,7 @@ export class Interest {
   readonly #members = new Map<string, Member>();
   readonly #waiters = new Set<Waiter>();
   #number = 1;
-  #message: { readonly bytes: Uint8Array; readonly ids: ReadonlySet<number> } | undefined;
+  #message: Uint8Array | undefined;
   /** Set while the interest was sent a moment ago: whether it must be sent again. */
   #pause: { isDue: boolean } | undefined;
   #isMember = false;
@@ -74,6 +91,11 @@ export class Interest {
     return this.#listening.ready;
   }
 
+  /** Number of the current interest; it rises with each change. */
+  get number(): number {
+    return this.#number;
+  }
+
   /** The variants that this hub needs have changed. */
   changed(): void {
     this.#number++;
@@ -87,17 +109,22 @@ export class Interest {
       this.#isMember = true;
       return;
     }
-    const known = this.#isMember ? undefined : new Set<number>();
-    this.#members.set(incarnation, { incarnation, known, acknowledged: 0, isAsked: false, received: 0 });
+    const known = this.#isMember ? undefined : NONE;
+    const nothing = { acknowledged: 0, isAsked: false, received: 0, published: undefined };
+    this.#members.set(incarnation, { incarnation, known, ...nothing });
     this.#tell();
   }
 
+  has(incarnation: string): boolean {
+    return this.#members.has(incarnation);
+  }
+
   /**
-   * Ids of the variants of this hub for which a member publishes all fence events: since it has acknowledged them, or since it
-   * owns objects, if it has joined after this hub. It owns none before it has received the interest of all.
+   * Number of the last interest for which a member publishes all fence events: since it has acknowledged it, or since it owns
+   * objects, if it has joined after this hub. It owns none before it has received the interest of all. -1 for none.
    */
-  knownTo(incarnation: string): ReadonlySet<number> {
-    return this.#members.get(incarnation)?.known ?? new Set();
+  acknowledgedBy(incarnation: string): number {
+    return this.#members.get(incarnation)?.known ?? NONE;
   }
 
   gone(incarnation: string): void {
@@ -190,27 +217,27 @@ export class Interest {
     member.isAsked = true;
     const number = this.#number;
     this.#message ??= this.#pack(wanted());
-    const { bytes: message, ids } = this.#message;
-    // It may take this message although its answer is lost.
-    member.known = member.known?.intersection(ids) ?? ids;
+    member.known ??= number;
     const subject = `${name}.interest.${member.incarnation}`;
-    let isAcknowledged = false;
+    let counted: Promise<boolean> | undefined;
     try {
-      await bus.request(subject, message, {
+      await bus.request(subject, this.#message, {
         timeoutMs: ANSWER_MS,
         // At the moment of arrival: everything sent before the answer has arrived, and nothing that is sent after it.
         read: (bytes) => {
-          const { sent } = INTEREST_ANSWER.read(bytes);
+          const { sent, unpublished } = INTEREST_ANSWER.read(bytes);
           if (sent === undefined || this.#members.get(member.incarnation) !== member) return;
-          isAcknowledged = true;
-          member.acknowledged = number;
-          member.known = ids;
-          this.#options.acknowledgedBy(member.incarnation, sent);
+          counted = this.#options.acknowledgedBy(member.incarnation, { sent, unpublished });
         },
       });
     } catch (error) {
       // Any other error is a temporary failure of the bus.
       if (error instanceof MessageError) this.#options.malformed(error);
+    }
+    const isAcknowledged = (await counted) === true;
+    if (isAcknowledged) {
+      member.acknowledged = number;
+      member.known = Math.max(member.known, number);
     }
     const goOn = (): void => {
       member.isAsked = false;
@@ -221,24 +248,42 @@ export class Interest {
     this.#settle();
   }
 
-  #pack(variants: readonly Variant[]): { readonly bytes: Uint8Array; readonly ids: ReadonlySet<number> } {
-    const bytes = INTEREST.pack({ from: this.#options.incarnation, number: this.#number, variants });
-    return { bytes, ids: new Set(variants.map(({ id }) => id)) };
+  #pack(variants: readonly Variant[]): Uint8Array {
+    return INTEREST.pack({ from: this.#options.incarnation, number: this.#number, variants });
   }
 
   #hear({ bytes, reply }: Message): void {
     try {
       const { from, number, variants } = INTEREST.read(bytes);
-      const { bus, wants, sentTo } = this.#options;
+      const { bus, wants } = this.#options;
       const member = this.#members.get(from);
       if (member !== undefined && number > member.received) {
         member.received = number;
         wants(from, variants);
+        member.published = undefined;
         this.#settle();
       }
-      if (reply !== '') bus.publish(reply, INTEREST_ANSWER.pack({ sent: member && sentTo(from) }));
+      if (reply === '') return;
+      if (member === undefined) bus.publish(reply, INTEREST_ANSWER.pack({ sent: undefined, unpublished: [] }));
+      else void this.#acknowledge(member, reply);
     } catch (error) {
       this.#options.malformed(error);
+    }
+  }
+
+  /** Never rejects. */
+  async #acknowledge(member: Member, reply: string): Promise<void> {
+    const { bus, published, sentTo } = this.#options;
+    const { incarnation } = member;
+    member.published ??= published();
+    try {
+      // A repeated request gets the same answer: steps since then render what it needs.
+      const unpublished = await member.published;
+      if (this.#isClosed || this.#members.get(incarnation) !== member) return;
+      bus.publish(reply, INTEREST_ANSWER.pack({ sent: sentTo(incarnation), unpublished }));
+    } catch {
+      // The next request retries.
+      member.published = undefined;
     }
   }
 }

@@ -114,10 +114,13 @@ export const INTEREST = messageOf(
   { from: ID, /** Rises with each change. */ number: COUNT, variants: listOf(VARIANT) },
 );
 
-/** Acknowledges interest, with how much was sent before. Without these it is not received: the sender is no member yet. */
+/**
+ * Acknowledges interest once it applies to all later steps: with how much was sent before, and the first step of each shard whose
+ * events were not. Without `sent` it is not received: the sender is no member yet.
+ */
 export const INTEREST_ANSWER = messageOf(
-  { what: 'an answer to the interest of this hub', version: 2 },
-  { sent: orNone(SENT_SO_FAR) },
+  { what: 'an answer to the interest of this hub', version: 3 },
+  { sent: orNone(SENT_SO_FAR), unpublished: listOf(COUNT) },
 );
 
 /** Requests missing messages with these numbers. */
