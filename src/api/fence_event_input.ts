@@ -1,41 +1,12 @@
 import { hubError, HubError } from '../errors.ts';
 import Type from 'typebox';
-import type { Entities } from '../entities/entities.ts';
-import type { Fanout } from '../fanout/fanout.ts';
-import { announceFenceEvent } from '../fanout/front_events.ts';
 import { checker } from '../model/check.ts';
 import { FenceEvent } from '../model/events.ts';
-import type { Fence, StoredFence } from '../model/fence.ts';
+import type { Fence } from '../model/fence.ts';
 import { badId, idKey, isId, isUnset } from '../model/id.ts';
 import { Maybe } from '../model/schema.ts';
 import { show } from '../model/error_value_text.ts';
 import { formatTime, parseTime, readableTime } from '../model/time.ts';
-import type { FilterFields } from '../model/topics.ts';
-
-interface ThirdPartyDeps {
-  readonly fanout: Fanout;
-  readonly entities: Entities;
-  /** Counters shared with the hub's own events. */
-  readonly counts: { entries: number; exits: number };
-  now(): number;
-  /** Called with each published event and its filter fields. */
-  announced?(event: FenceEvent, fields: FilterFields): void;
-}
-
-/** Publishes fence events of third parties. */
-export function fenceEventPublisher(deps: ThirdPartyDeps): (fence: StoredFence, body: unknown) => void {
-  const { fanout, entities, counts, now, announced } = deps;
-  return (fence, body) => {
-    const event = completeFenceEvent(fence, body, {
-      id: entities.newId(),
-      nowMs: now(),
-      trackablesOf: (providerId) => entities.trackablesOf(providerId),
-    });
-    counts[event.event_type === 'region_entry' ? 'entries' : 'exits']++;
-    const fields = announceFenceEvent(fanout, { fence, event, zones: (id) => entities.zoneBy(id) });
-    announced?.(event, fields);
-  };
-}
 
 const { id: _id, fence_id: _fence, ...members } = FenceEvent.properties;
 /** The path identifies the fence. A body may repeat its id. */
@@ -64,7 +35,7 @@ export interface Completing {
  * Completes a fence event: with the fence's foreign id and properties if it has none of its own, the trackables
  * concerned, and the current time as its time. Throws HUB_BAD_REQUEST naming the invalid field.
  */
-function completeFenceEvent(fence: Fence, body: unknown, { id, nowMs, trackablesOf }: Completing): FenceEvent {
+export function completeFenceEvent(fence: Fence, body: unknown, { id, nowMs, trackablesOf }: Completing): FenceEvent {
   const sent = schema.parse(body);
   if (!isUnset(sent.fence_id) && idKey(sent.fence_id) !== idKey(fence.id)) {
     const found = show(sent.fence_id);

@@ -102,14 +102,17 @@ export interface GivenFenceEvent {
   readonly zones: ZoneLookup;
 }
 
-/** Publishes a fence event that comes from no shard. Returns its filter fields. */
-export function announceFenceEvent(fanout: Fanout, { fence, event, zones }: GivenFenceEvent): FilterFields {
-  const { provider_id, trackable_id, foreign_id, event_type: type } = event;
+/** Filter fields of a fence event that comes from no shard. */
+export function fieldsOfFenceEvent(event: FenceEvent): FilterFields {
+  const { fence_id: id, provider_id, trackable_id, foreign_id, event_type: type } = event;
   const who = { type, providerId: provider_id ?? undefined, trackableId: trackable_id ?? undefined };
+  return fenceEventFields({ id, foreign_id }, who);
+}
+
+/** Publishes a fence event that comes from no shard. */
+export function announceFenceEvent(fanout: Fanout, { fence, event, zones }: GivenFenceEvent): void {
   const text = JSON.stringify(event);
-  const fields = fenceEventFields({ id: fence.id, foreign_id }, who);
-  fanout.announce('fence_events', fields, (variant) => {
+  fanout.announce('fence_events', fieldsOfFenceEvent(event), (variant) => {
     return variant.geojson === true ? fenceFeature(fence, text, variant, zones) : text;
   });
-  return fields;
 }

@@ -9,11 +9,13 @@ import { LINKS } from '../entities/links.ts';
 import { OutgoingTargets } from '../entities/outgoing_targets.ts';
 import { hubError } from '../errors.ts';
 import { joinEvents, textEvent } from '../events/event_bytes.ts';
+import type { EventLog } from '../events/event_log.ts';
 import { MAP_VIEWS } from '../entities/map_views.ts';
 import { show } from '../model/error_value_text.ts';
 import type { Link } from '../model/link.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import type { MapView } from '../model/view.ts';
+import type { HubCounts } from '../operation/counts.ts';
 import type { SenderDeps } from '../sinks/sender.ts';
 import { Sinks, type SinksDeps } from '../sinks/sinks.ts';
 import { definedWrites } from '../store/entity_json.ts';
@@ -21,8 +23,11 @@ import type { StoreWriter } from '../store/writer.ts';
 import type { Clock } from '../time/clock.ts';
 import { connectLinks, type HubLinks } from './connect_links.ts';
 import type { Stages } from './connect_stages.ts';
+import type { Database } from './connect_database.ts';
+import { LinkProgressStore } from './link_progress.ts';
 import type { Log } from './log.ts';
 import type { Machine } from './machine.ts';
+import { type ThirdPartyEvents, thirdPartyEvents } from './third_party_events.ts';
 
 /** Documents defined in the UI, other than entities. */
 export interface DefinedParts {
@@ -31,6 +36,7 @@ export interface DefinedParts {
   readonly links: Documents<Link>;
   readonly hubLinks: HubLinks;
   readonly sinks: Sinks;
+  readonly thirdParties: ThirdPartyEvents;
   /** Applies the stored value of a setting; null if it was deleted. */
   applyDefined(name: string, text: string | null): void;
 }
@@ -47,10 +53,13 @@ interface DefinedDeps {
   readonly entities: Entities;
   readonly cluster: Cluster | undefined;
   readonly ingest: Ingest;
+  readonly eventLog: EventLog | undefined;
+  readonly counts: HubCounts;
+  readonly keepRows: Database['keep'];
 }
 
 export function connectDefined(deps: DefinedDeps): DefinedParts {
-  const { clock, machine, log, writer, stages, entities, cluster, ingest, logsEvents } = deps;
+  const { clock, machine, log, writer, stages, entities, cluster, ingest, eventLog, logsEvents } = deps;
   const { fanout, shards } = stages;
   const commit: AlertsDeps['commit'] = async (documents, events = []) => {
     const logged = logsEvents ? events.map(({ fields, json }) => textEvent('alert_changes', fields, json())) : [];
@@ -79,12 +88,26 @@ export function connectDefined(deps: DefinedDeps): DefinedParts {
   });
   const views = new Documents(MAP_VIEWS, { newId, commit, changed: () => undefined });
   const linkTargets = new OutgoingTargets('link_allowed_hosts', deps.config.link_allowed_hosts);
+  const thirdParties = thirdPartyEvents({
+    ...{ fanout, entities, cluster, logsEvents, counts: deps.counts, now: clock.now },
+    log: (events) => void deps.keepRows([], { events }),
+    write: (settings, events) => writer.writeEntities(settings, events),
+  });
+  const linkProgress = new LinkProgressStore({
+    ...{ accept: thirdParties.accept, commit, schedule },
+    exists: (id) => links.find(id) !== undefined,
+    isShared: cluster !== undefined,
+  });
   const links = new Documents(LINKS, {
-    ...{ newId, commit },
+    newId,
+    commit: (documents) => linkProgress.commitLinks(documents),
     changed: () => hubLinks.refresh(),
     admit: (link) => admitLink(link, linkTargets),
   });
-  const hubLinks = connectLinks({ links, targets: linkTargets, clock, machine, ingest, entities, cluster, read, log });
+  const hubLinks = connectLinks({
+    ...{ links, targets: linkTargets, clock, machine, ingest, entities, cluster, read, log, eventLog },
+    progress: linkProgress,
+  });
   const sinks = connectSinks(deps, {
     commit,
     rulesNaming: (id) => new Set(alerts.rules.list.flatMap((rule) => (rule.sinks?.includes(id) ? [rule.id] : []))),
@@ -95,8 +118,10 @@ export function connectDefined(deps: DefinedDeps): DefinedParts {
     links,
     hubLinks,
     sinks,
+    thirdParties,
     applyDefined(name, text) {
-      const isApplied = views.apply(name, text) || links.apply(name, text) || alerts.apply(name, text);
+      const isOfLinks = linkProgress.apply(name, text) || links.apply(name, text);
+      const isApplied = isOfLinks || views.apply(name, text) || alerts.apply(name, text);
       if (!isApplied) sinks.apply(name, text);
     },
   };

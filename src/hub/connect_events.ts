@@ -78,25 +78,13 @@ export function trimEvents(
  */
 export type ShardEvents = (events: readonly EventBatch[]) => WriteEvents | undefined;
 
-/**
- * Makes the shards and the collision stage render their events for the event log. `announced` receives fence events of
- * third parties, which change no state.
- */
-export function logShardEvents(fanout: Fanout, announced: (events: WriteEvents) => void): ShardEvents {
+/** Makes the shards and the collision stage render their events for the event log. */
+export function logShardEvents(fanout: Fanout): ShardEvents {
   const topics = new Map(
     (['fence_events', 'collision_events'] as const).map((topic) => {
       const interest = { topic, view: VIEW };
-      fanout.listen(
-        {
-          ignoresPublished: true,
-          receive(batch, fields, how) {
-            if (how !== 'announced') return;
-            const { bytes, ends } = batch.events(0, fields);
-            announced(slicedEvents(topic, { bytes: look(bytes), ends, fields }));
-          },
-        },
-        interest,
-      );
+      // Announced events are logged where they are announced.
+      fanout.listen({ ignoresPublished: true, receive: () => undefined }, interest);
       return [fanout.variantOf(interest), topic] as const;
     }),
   );

@@ -4,12 +4,14 @@ import type { Query, QueryResult } from '../core/item.ts';
 import type { Documents } from '../entities/documents.ts';
 import type { Entities } from '../entities/entities.ts';
 import { type OutgoingTargets, TargetRefused } from '../entities/outgoing_targets.ts';
+import type { EventLog } from '../events/event_log.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import type { Links } from '../links/links.ts';
 import type { Link, LinkState, LinkStatus } from '../model/link.ts';
 import { mirrorMark } from '../model/mirror_mark.ts';
 import type { MeasuredLinks } from '../operation/health.ts';
 import type { Clock } from '../time/clock.ts';
+import type { LinkProgressStore } from './link_progress.ts';
 import type { Log } from './log.ts';
 import type { Machine } from './machine.ts';
 
@@ -29,6 +31,8 @@ interface LinkParts {
   readonly ingest: Ingest;
   readonly entities: Entities;
   readonly cluster: Cluster | undefined;
+  readonly eventLog: EventLog | undefined;
+  readonly progress: LinkProgressStore;
   /** Queries the shards of all hubs. */
   read(query: Query): Promise<readonly QueryResult[]>;
   readonly log: Log;
@@ -78,6 +82,7 @@ export function connectLinks(parts: LinkParts): HubLinks {
     async close() {
       hubId = undefined;
       await (await opening?.catch(() => undefined))?.close();
+      await parts.progress.flush();
     },
   };
 }
@@ -88,7 +93,7 @@ interface LinksOptions {
 }
 
 async function openLinks(
-  { links, targets, ingest, entities, machine, clock, read, log }: LinkParts,
+  { links, targets, ingest, entities, machine, clock, eventLog, progress, read, log }: LinkParts,
   { hubId, isElected }: LinksOptions,
 ): Promise<Links> {
   const [{ Links: HubLinks }, { outgoingFetch }] = await Promise.all([
@@ -114,6 +119,9 @@ async function openLinks(
       const results = await read({ ask: 'provider_locations', view: { crs: 'EPSG:4326' } });
       return results.flatMap((result) => ('texts' in result ? result.texts : []));
     },
+    ownEvents: () => recentFenceEvents(eventLog, { now: clock.now, turns: machine.turns }),
+    progressOf: (id) => progress.of(id),
+    acceptEvents: (id, events, reached) => progress.accept(id, events, reached),
     request(url, request) {
       // Addresses in URLs are not looked up. A connection begins with a request, so its WebSocket needs no further check.
       const why = targets.whyNotHost(new URL(url).hostname);
@@ -126,6 +134,25 @@ async function openLinks(
         ? ingest.locationsEach(values, 'link', nameOf)
         : ingest.proximitiesEach(values, 'link', nameOf),
   });
+}
+
+/** The period in which another link, or the hub that ran a link before, may have published the events of a link. */
+const RECENT_MS = 600_000;
+const PAGE_EVENTS = 1000;
+
+/** Yields the fence events of the last minutes, as JSON. */
+async function* recentFenceEvents(
+  log: EventLog | undefined,
+  { now, turns }: Pick<Clock, 'now'> & Pick<Machine, 'turns'>,
+): AsyncIterable<string> {
+  if (log === undefined) return;
+  let after = await log.cursorAt(now() - RECENT_MS);
+  for (let hasMore = true; hasMore; await turns.next()) {
+    const page = await log.read(after, { topics: ['fence_events'], filters: {}, limit: PAGE_EVENTS });
+    for (const { json } of page.events) yield json;
+    after = page.next;
+    hasMore = page.hasMore;
+  }
 }
 
 /** The state of a link that does not run here. */
@@ -142,5 +169,6 @@ function idle(status: LinkStatus): LinkState {
     queued: 0,
     malformed: 0,
     origin_changes: 0,
+    event_gaps: 0,
   };
 }

@@ -135,7 +135,7 @@ export function connectStages(deps: StageDeps): Stages {
   if (logsEvents && cluster?.events !== undefined) {
     clusterLogging = logClusterEvents(fanout, { events: cluster.events, config: cluster.config });
     shardEvents = clusterLogging.shards;
-  } else if (logsEvents) shardEvents = logShardEvents(fanout, (events) => void database.keep([], { events }));
+  } else if (logsEvents) shardEvents = logShardEvents(fanout);
   return { fanout, shards, collisions, ticker, outcomes };
 }
 

@@ -120,6 +120,7 @@ export function connectParts(deps: PartsDeps): Parts {
     entities,
     cluster,
     ingest: incoming.ingest,
+    ...{ eventLog, counts, keepRows: database.keep },
     // The log of a cluster has the changes of its records.
     logsEvents: eventLog !== undefined && cluster === undefined,
   });

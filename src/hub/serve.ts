@@ -8,7 +8,6 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Authorization, admitBodies, createApi, type GuardedApiDeps } from '../api/api.ts';
 import type { EventsApi, Permit } from '../api/deps.ts';
-import { fenceEventPublisher } from '../api/fence_event_input.ts';
 import { siteOf } from '../api/naming.ts';
 import { ReplyFactory } from '../api/replies.ts';
 import { ROUTES } from '../api/routes/routes.ts';
@@ -118,7 +117,7 @@ function isForRpc({ path }: Peer): boolean {
 }
 
 function apiDeps(parts: ServedParts, config: Config): Omit<GuardedApiDeps, 'demo'> {
-  const { now, counts, turns, cluster, fanout, shards, entities, rules, imports, ingest, sources } = parts;
+  const { now, turns, cluster, shards, entities, rules, imports, ingest, sources } = parts;
   const { operation, authorization, mqtt, recording, alerts, views, hubLinks, sinks } = parts;
   return {
     entities,
@@ -151,14 +150,7 @@ function apiDeps(parts: ServedParts, config: Config): Omit<GuardedApiDeps, 'demo
     rules,
     imports,
     permit: permitBy(authorization?.api),
-    publishFenceEvent: fenceEventPublisher({
-      ...{ fanout, entities, counts, now },
-      announced(event, fields) {
-        const json = JSON.stringify(event);
-        cluster?.fanout?.announce('fenceEvent', json);
-        cluster?.events?.thirdParty(fields, json);
-      },
-    }),
+    publishFenceEvent: parts.thirdParties.publish,
     // Unauthorized requests are rejected before a response is computed.
     corsEnabled: config.cors || config.allowed_origins.length > 0,
     errorTypes: config.error_types,

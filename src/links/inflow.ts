@@ -1,11 +1,11 @@
 import { HubError } from '../errors.ts';
 import type { EachResult } from '../ingest/ingest.ts';
-import type { LinkTopic } from '../model/link.ts';
+import type { LinkItemTopic } from '../model/link.ts';
 import type { PassedItem } from './passage.ts';
 
 export interface InflowDeps {
   /** Accepts the valid values. Throws HUB_UNAVAILABLE if none can be accepted now. */
-  accept(topic: LinkTopic, values: readonly object[], nameOf: (index: number) => string): EachResult;
+  accept(topic: LinkItemTopic, values: readonly object[], nameOf: (index: number) => string): EachResult;
   schedule(delayMs: number, callback: () => void): () => void;
   /** Reports why values were rejected, or could not be accepted yet. */
   problem(why: string): void;

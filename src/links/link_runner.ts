@@ -1,23 +1,26 @@
 import type { EachResult } from '../ingest/ingest.ts';
 import { parseJson } from '../model/json.ts';
 import { isObject } from '../model/json_tree.ts';
-import { LINK_TOPICS, type Link, type LinkState, type LinkTopic } from '../model/link.ts';
-import { formatTime, parseTime } from '../model/time.ts';
+import {
+  LINK_EVENT_TOPIC,
+  LINK_ITEM_TOPICS,
+  type Link,
+  type LinkItemTopic,
+  type LinkProgress,
+  type LinkState,
+  type LinkTopic,
+} from '../model/link.ts';
+import { parseTime } from '../model/time.ts';
 import type { Request } from '../remote/remote_api.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
+import type { KnownEvents, LinkedEvent } from './event_passage.ts';
 import { Inflow } from './inflow.ts';
-import {
-  type LinkAction,
-  type LinkConnection,
-  type LinkPhase,
-  type LinkSignal,
-  nextTickMs,
-  STOPPED,
-  step,
-} from './link_machine.ts';
+import { LinkEvents } from './link_events.ts';
+import { type LinkAction, type LinkConnection, type LinkSignal, nextTickMs, STOPPED, step } from './link_machine.ts';
+import { stateOf } from './link_state.ts';
 import { Mirror, MIRRORED, type MirrorCounts, type MirrorTarget } from './mirror.ts';
 import type { NewestItems } from './newest_items.ts';
-import { Passage, type PassageCounts, type PassedItem } from './passage.ts';
+import { Passage, type PassedItem } from './passage.ts';
 import { RemoteHub } from './remote_hub.ts';
 
 /** A WebSocket to another server. */
@@ -40,10 +43,19 @@ export interface LinkRunnerDeps {
   readonly hubId: string;
   readonly request: Request;
   openSocket(url: string, events: SocketEvents): OutgoingSocket;
-  accept(topic: LinkTopic, values: readonly object[], nameOf: (index: number) => string): EachResult;
+  accept(topic: LinkItemTopic, values: readonly object[], nameOf: (index: number) => string): EachResult;
+  /** Stores the progress of a link with events, and publishes these. See LinkEvents. */
+  acceptEvents(
+    linkId: string,
+    events: readonly LinkedEvent[],
+    progress: LinkProgress | undefined,
+  ): Promise<readonly string[]>;
+  /** The stored progress of a link. */
+  progressOf(linkId: string): LinkProgress | undefined;
   readonly newest: NewestItems;
+  readonly knownEvents: KnownEvents;
   readonly entities: MirrorTarget;
-  /** Notes the last locations of this hub in `newest`. Called before the first connection. */
+  /** Notes the last locations and events of this hub. Called before the first connection. */
   prepare(): Promise<void>;
   readonly turns: TaskScheduler;
   schedule(delayMs: number, callback: () => void): () => void;
@@ -54,16 +66,6 @@ export interface LinkRunnerDeps {
   readonly log: { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
 }
 
-const STATUS: Readonly<Record<LinkPhase['at'], LinkState['status']>> = {
-  stopped: 'elsewhere',
-  self: 'self',
-  identifying: 'connecting',
-  opening: 'connecting',
-  subscribing: 'connecting',
-  live: 'connected',
-  waiting: 'waiting',
-};
-const NONE: PassageCounts = { received: 0, duplicates: 0, looped: 0, superseded: 0, malformed: 0, originChanges: 0 };
 /** Interval of the comparison of mirrored entities, and its delay after a change. */
 const MIRROR_MS = 60_000;
 const MIRROR_CHANGED_MS = 500;
@@ -80,6 +82,7 @@ export class LinkRunner {
   readonly #deps: LinkRunnerDeps;
   readonly #remote: RemoteHub;
   readonly #inflow: Inflow;
+  readonly #events: LinkEvents;
   #passage: Passage | undefined;
   #connection: LinkConnection = STOPPED;
   #socket: OutgoingSocket | undefined;
@@ -106,7 +109,13 @@ export class LinkRunner {
     this.#deps = deps;
     const { request, turns, now, schedule, accept } = deps;
     this.#remote = new RemoteHub(link, { request, turns, now });
-    this.#inflow = new Inflow({ accept, schedule, problem: (why) => this.#note(why) });
+    const problem = (why: string): void => this.#note(why);
+    this.#inflow = new Inflow({ accept, schedule, problem });
+    this.#events = new LinkEvents({
+      ...{ hubId: deps.hubId, idPrefix: link.id_prefix ?? '', known: deps.knownEvents, schedule, now, problem },
+      stored: () => deps.progressOf(link.id),
+      accept: (events, progress) => deps.acceptEvents(link.id, events, progress),
+    });
   }
 
   start(): void {
@@ -117,51 +126,21 @@ export class LinkRunner {
   stop(): Promise<void> {
     this.#signal({ what: 'stop' });
     this.#cancelRelease();
-    return Promise.all([this.#inflow.close(), this.#mirroring]).then(() => undefined);
+    return Promise.all([this.#inflow.close(), this.#events.close(), this.#mirroring]).then(() => undefined);
   }
 
   state(): LinkState {
-    const { phase, sinceMs, peer, error, outage, readMs } = this.#connection;
-    const time = (ms: number | undefined) =>
-      ms === undefined ? undefined : formatTime(Math.floor(this.#deps.wallClockTime(ms)));
-    const passage = this.#passage?.counts ?? NONE;
-    const inflow = this.#inflow.counts;
-    return withoutUndefined({
-      status: STATUS[phase.at],
-      since: time(sinceMs),
-      hub_id: peer?.hubId,
-      hub_name: peer?.hubName,
-      last_error: error?.why,
-      last_error_at: time(error?.atMs),
-      down_from: time(outage?.fromMs),
-      down_to: time(outage?.toMs),
-      read_at: time(readMs),
-      mirrored_at: time(this.#mirrored?.atMs),
-      mirrored: this.#mirrored?.mirrored,
-      not_mirrored: this.#mirrored?.notMirrored,
-      last_received: time(this.#last?.receivedMs),
-      lag_ms: this.#lagMs(),
-      received: passage.received,
-      accepted: inflow.accepted,
-      duplicates: passage.duplicates,
-      looped: passage.looped,
-      superseded: passage.superseded + inflow.superseded,
-      rejected: inflow.rejected,
-      dropped: inflow.dropped,
-      queued: this.#inflow.size + (this.#passage?.held ?? 0),
-      malformed: this.#malformed + passage.malformed,
-      origin_changes: passage.originChanges,
-    });
-  }
-
-  #lagMs(): number | undefined {
-    const { outage } = this.#connection;
-    if (outage !== undefined && outage.toMs === undefined) return Math.round(this.#deps.now() - outage.fromMs);
-    return this.#last?.lagMs;
+    return stateOf(
+      {
+        ...{ connection: this.#connection, passage: this.#passage, inflow: this.#inflow, events: this.#events },
+        ...{ mirrored: this.#mirrored, last: this.#last, malformed: this.#malformed },
+      },
+      this.#deps,
+    );
   }
 
   get #topics(): readonly LinkTopic[] {
-    return [...new Set(this.#link.topics ?? [LINK_TOPICS[0]])];
+    return [...new Set(this.#link.topics ?? [LINK_ITEM_TOPICS[0]])];
   }
 
   #signal(signal: LinkSignal): void {
@@ -245,6 +224,7 @@ export class LinkRunner {
         newest,
       );
     }
+    this.#events.identified(peer);
     if (this.#link.entities === 'mirror') {
       const settings = { linkId: this.#link.id, hubId, peerId: peer.hubId, idPrefix: idPrefix ?? '' };
       this.#mirror = new Mirror(settings, this.#deps.entities);
@@ -276,11 +256,15 @@ export class LinkRunner {
     this.#socket = socket;
   }
 
-  async #subscribe(signal: AbortSignal): Promise<void> {
+  /** Subscribes to the topics, or to one again. */
+  async #subscribe(signal: AbortSignal, topics = this.#topics): Promise<void> {
     const token = await this.#remote.api.token(signal);
     if (signal.aborted) return;
-    const params = { ...this.#link.params, ...(token !== undefined && { token }) };
-    for (const topic of this.#topics) this.#socket?.send(JSON.stringify({ event: 'subscribe', topic, params }));
+    for (const topic of topics) {
+      const after = topic === LINK_EVENT_TOPIC ? this.#events.params() : {};
+      const params = { ...this.#link.params, ...(token !== undefined && { token }), ...after };
+      this.#socket?.send(JSON.stringify({ event: 'subscribe', topic, params }));
+    }
   }
 
   /** Reads the entities and the last locations. A failure of one does not prevent the other. */
@@ -338,13 +322,18 @@ export class LinkRunner {
   #receive(text: string): void {
     this.#receivedMs = this.#deps.now();
     const frame = frameOf(text);
-    const topic = LINK_TOPICS.find((each) => each === frame?.['topic']);
+    const topic = LINK_ITEM_TOPICS.find((each) => each === frame?.['topic']);
     switch (frame?.['event']) {
       case 'subscribed':
         if (this.#changeTopics > 0) this.#changeTopics--;
         else this.#signal({ what: 'acknowledged' });
         return;
       case 'error':
+        if (this.#events.failed(frame['reason'])) {
+          this.#note(`Cannot read events after the last one: ${describe(frame)}`);
+          this.#request((signal) => this.#subscribe(signal, [LINK_EVENT_TOPIC]), 'failed');
+          return;
+        }
         if (this.#changeTopics > 0) {
           this.#changeTopics--;
           return;
@@ -355,6 +344,11 @@ export class LinkRunner {
       case 'message':
         if (MIRRORED.some(([kind]) => frame['topic'] === `${kind}_changes`)) {
           this.#mirrorLater(MIRROR_CHANGED_MS);
+          return;
+        }
+        if (frame['topic'] === LINK_EVENT_TOPIC && Array.isArray(frame['payload'])) {
+          this.#malformedInSequence = 0;
+          this.#takeEvents(frame['payload'], frame['cursor']);
           return;
         }
         if (topic !== undefined && Array.isArray(frame['payload'])) {
@@ -372,7 +366,14 @@ export class LinkRunner {
     this.#signal({ what: 'failed', why: `${MALFORMED_MAX} messages in sequence are not of the protocol` });
   }
 
-  #take(topic: LinkTopic, items: readonly unknown[]): void {
+  #takeEvents(payload: readonly unknown[], cursor: unknown): void {
+    // Fence events have no time of sending.
+    if (payload.length > 0) this.#last = { receivedMs: this.#deps.now(), lagMs: this.#last?.lagMs ?? 0 };
+    if (this.#events.take(payload, cursor)) return;
+    this.#signal({ what: 'failed', why: 'Too many events wait: this hub cannot store them in time' });
+  }
+
+  #take(topic: LinkItemTopic, items: readonly unknown[]): void {
     this.#pass(this.#passage?.take(topic, items, this.#deps.now()) ?? []);
   }
 
@@ -413,8 +414,4 @@ const DESCRIPTION_MAX = 500;
 
 function describe({ code, description }: Readonly<Record<string, unknown>>): string {
   return `${String(description ?? 'an error').slice(0, DESCRIPTION_MAX)} (${String(code).slice(0, 10)})`;
-}
-
-function withoutUndefined<T extends object>(value: { readonly [K in keyof T]: T[K] | undefined }): T {
-  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as T;
 }

@@ -1,11 +1,14 @@
-import { hubsOf, type Link, type LinkState } from '../model/link.ts';
+import { hubsOf, LINK_EVENT_TOPIC, type Link, type LinkState, ORIGIN_PROPERTY } from '../model/link.ts';
 import { LinkRunner, type LinkRunnerDeps } from './link_runner.ts';
+import { KnownEvents } from './event_passage.ts';
 import { NewestItems } from './newest_items.ts';
 import { keyOf, timeOf } from './passage.ts';
 
-export interface LinksDeps extends Omit<LinkRunnerDeps, 'newest' | 'prepare'> {
+export interface LinksDeps extends Omit<LinkRunnerDeps, 'newest' | 'knownEvents' | 'prepare'> {
   /** The last locations of this hub, as JSON. Rejects with HUB_UNAVAILABLE. */
   ownLocations(): Promise<readonly string[]>;
+  /** Yields recent fence events of this hub, as JSON. */
+  ownEvents(): AsyncIterable<string>;
   /** Stored links. */
   links(): readonly Link[];
   /** Whether this hub runs the link: in a cluster, one hub does. */
@@ -29,6 +32,7 @@ export class Links {
   readonly #deps: LinksDeps;
   readonly #running = new Map<string, Running>();
   readonly #newest = new NewestItems();
+  readonly #knownEvents = new KnownEvents();
   /** Stopped runners whose last batch is in flight. */
   readonly #stopping = new Set<Promise<void>>();
   #isClosed = false;
@@ -51,7 +55,11 @@ export class Links {
     }
     for (const [id, link] of wanted) {
       if (this.#running.has(id)) continue;
-      const runner = new LinkRunner(link, { ...this.#deps, newest: this.#newest, prepare: () => this.#prepare() });
+      const runner = new LinkRunner(link, {
+        ...this.#deps,
+        ...{ newest: this.#newest, knownEvents: this.#knownEvents },
+        prepare: () => this.#prepare(link),
+      });
       this.#running.set(id, { link, runner });
       runner.start();
     }
@@ -70,14 +78,20 @@ export class Links {
     await Promise.all(this.#stopping);
   }
 
-  /** Notes the last locations of this hub: a link may have received them before a restart, or on another hub. */
-  async #prepare(): Promise<void> {
+  /** Notes last locations and events of this hub: a link may have received them before a restart, or on another hub. */
+  async #prepare({ topics }: Link): Promise<void> {
     const { ownLocations, hubId, turns } = this.#deps;
+    // The progress of a changed link is stored by its former runner.
+    await Promise.all(this.#stopping);
     for (const [index, json] of (await ownLocations()).entries()) {
       if (index % PREPARED_AT_ONCE === 0) await turns.next();
       const location = JSON.parse(json) as Readonly<Record<string, unknown>>;
       const key = keyOf('location_updates', String(location['provider_id']));
       this.#newest.offer(key, { timeMs: timeOf(location), origin: hubsOf(location)[0] ?? hubId });
+    }
+    if (topics?.includes(LINK_EVENT_TOPIC) !== true) return;
+    for await (const json of this.#deps.ownEvents()) {
+      if (json.includes(ORIGIN_PROPERTY)) this.#knownEvents.add((JSON.parse(json) as { readonly id: string }).id);
     }
   }
 

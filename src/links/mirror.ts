@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { isObject, isSame } from '../model/json_tree.ts';
 import { MIRROR_PROPERTY, type MirrorMark, mirrorMark } from '../model/mirror_mark.ts';
+import { uuidHere } from './ids_here.ts';
 
 /** Mirrored kinds of entities: each may refer to those before it. */
 export const MIRRORED = [
@@ -145,6 +145,10 @@ export class Mirror {
     return { link: this.#settings.linkId, hub, id: originId };
   }
 
+  #idOf(kind: MirroredKind, id: string): string {
+    return kind === 'trackable' ? uuidHere(id, this.#settings) : this.#settings.idPrefix + id;
+  }
+
   /** The entity as it is stored here. */
   #converted(kind: MirroredKind, sent: Body, mark: MirrorMark): Body & { readonly id: string } {
     const { idPrefix } = this.#settings;
@@ -161,21 +165,6 @@ export class Mirror {
       ...(Array.isArray(providers) && { location_providers: providers.map((provider) => `${idPrefix}${provider}`) }),
       properties: { ...(isObject(properties) && properties), [MIRROR_PROPERTY]: mark },
     };
-  }
-
-  /** Trackables have UUIDs, which a prefix would spoil: with a prefix they get a UUID that is derived from their id. */
-  #idOf(kind: MirroredKind, id: string): string {
-    const { idPrefix, peerId } = this.#settings;
-    if (kind !== 'trackable' || idPrefix === '') return idPrefix + id;
-    const hex = createHash('sha256').update(`${idPrefix}\n${peerId}\n${id}`).digest('hex');
-    // Version 8: a UUID of an application.
-    return [
-      hex.slice(0, 8),
-      hex.slice(8, 12),
-      `8${hex.slice(13, 16)}`,
-      `8${hex.slice(17, 20)}`,
-      hex.slice(20, 32),
-    ].join('-');
   }
 }
 

@@ -1,5 +1,5 @@
 import { isObject } from '../model/json_tree.ts';
-import { hubsOf, isLoop, type LinkTopic, ORIGIN_PROPERTY } from '../model/link.ts';
+import { hubsOf, isLoop, type LinkItemTopic, ORIGIN_PROPERTY } from '../model/link.ts';
 import { parseTime } from '../model/time.ts';
 import type { NewestItems } from './newest_items.ts';
 
@@ -16,7 +16,7 @@ export interface PassageSettings {
 
 /** An item that may be accepted by this hub. */
 export interface PassedItem {
-  readonly topic: LinkTopic;
+  readonly topic: LinkItemTopic;
   /** Topic and id of its provider. */
   readonly key: string;
   readonly value: object;
@@ -78,7 +78,7 @@ export class Passage {
   }
 
   /** Returns those of the items of a topic that pass now. */
-  take(topic: LinkTopic, items: readonly unknown[], nowMs: number): readonly PassedItem[] {
+  take(topic: LinkItemTopic, items: readonly unknown[], nowMs: number): readonly PassedItem[] {
     return items.flatMap((item) => this.#one(topic, item, nowMs) ?? []);
   }
 
@@ -94,7 +94,7 @@ export class Passage {
     return due;
   }
 
-  #one(topic: LinkTopic, item: unknown, nowMs: number): PassedItem | undefined {
+  #one(topic: LinkItemTopic, item: unknown, nowMs: number): PassedItem | undefined {
     const { hubId, peerId, idPrefix, minIntervalMs } = this.#settings;
     const sent = isObject(item) ? item : undefined;
     const id = sent?.['provider_id'];
@@ -168,7 +168,7 @@ export class Passage {
 }
 
 /** Key of an object, by the id of its provider at this hub. */
-export function keyOf(topic: LinkTopic, providerId: string): string {
+export function keyOf(topic: LinkItemTopic, providerId: string): string {
   return `${topic} ${providerId}`;
 }
 

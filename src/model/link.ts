@@ -2,14 +2,31 @@ import Type, { type Static } from 'typebox';
 import { isObject } from './json_tree.ts';
 import { Maybe, Named, OneOf, Time } from './schema.ts';
 
+/** Topics whose items a link sends to the ingest. */
+export const LINK_ITEM_TOPICS = ['location_updates', 'proximity_updates'] as const;
+export type LinkItemTopic = (typeof LINK_ITEM_TOPICS)[number];
+
+/** Topic whose events a link publishes here as those of a third party, and catches up by cursor. */
+export const LINK_EVENT_TOPIC = 'fence_events';
+
 /** Topics of another hub that a link can subscribe to. */
-export const LINK_TOPICS = ['location_updates', 'proximity_updates'] as const;
+export const LINK_TOPICS = [...LINK_ITEM_TOPICS, LINK_EVENT_TOPIC] as const;
 export type LinkTopic = (typeof LINK_TOPICS)[number];
+
+/** Prefix of the names of settings with the progress of links. */
+export const LINK_PROGRESS_PREFIX = 'link_progress ';
+
+/** How far a link has read the event log of another hub. */
+export interface LinkProgress {
+  /** Id of the other hub. */
+  readonly hub: string;
+  readonly cursor: string;
+}
 
 export const LINK_STATUSES = ['disabled', 'elsewhere', 'connecting', 'connected', 'waiting', 'self'] as const;
 export type LinkStatus = (typeof LINK_STATUSES)[number];
 
-/** Property of a location with the ids of the hubs through which it has come, the first one first. */
+/** Property of a location or an event with the ids of the hubs through which it has come, the first one first. */
 export const ORIGIN_PROPERTY = 'hub.origin';
 
 /** Hubs on the way of a location beyond which it is considered to be in a loop of hubs without ids. */
@@ -73,9 +90,11 @@ export const LinkState = Named('LinkState', {
       description: 'Delay of the last event, by the clocks of both hubs; the duration of an outage while one lasts.',
     }),
   ),
-  received: count('Received locations and proximities: the sum of the next seven.'),
+  received: count('Received locations, proximities and fence events: the sum of the next seven.'),
   accepted: count('Accepted by this hub.'),
-  duplicates: count('Not newer than the last one of the object, which came by this or another link.'),
+  duplicates: count(
+    'Not newer than the last one of the object, or the same event, which came by this or another link.',
+  ),
   looped: count('Had already passed this hub or the other one.'),
   superseded: count('Replaced by a newer one of the object, because of min_interval or because this hub was busy.'),
   rejected: count('Rejected by this hub as invalid.'),
@@ -83,6 +102,8 @@ export const LinkState = Named('LinkState', {
   queued: count('Wait for their turn.'),
   malformed: count('Messages and items that are not of the WebSocket protocol.'),
   origin_changes: count('How often an object came from another hub of origin than before.'),
+  event_gaps: count('How often fence events were missed, because they could not be read after the last one.'),
+  event_gap_at: Maybe(Time('When that was noticed the last time, RFC 3339.')),
 });
 export type LinkState = Static<typeof LinkState>;
 

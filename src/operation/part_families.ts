@@ -197,16 +197,17 @@ export function linkFamilies({ list }: MeasuredLinks): readonly Family[] {
     byLink('hub_link_lag_seconds', 'Delay of its last event, or how long it has been down.', ({ lag_ms: lagMs }) =>
       lagMs == null ? undefined : lagMs / 1000,
     ),
-    byLink('hub_link_queued', 'Locations and proximities of the link that wait.', ({ queued }) => queued),
+    byLink('hub_link_queued', 'Locations, proximities and events of the link that wait.', ({ queued }) => queued),
     {
       name: 'hub_link_items_total',
-      help: 'Locations and proximities of the link, by outcome.',
+      help: 'Locations, proximities and events of the link, by outcome.',
       labels: ['link', 'outcome'],
       read: () =>
         running().flatMap(({ id, state }) =>
           LINK_OUTCOMES.map((outcome) => ({ labels: { link: id, outcome }, value: state[outcome] })),
         ),
     },
+    byLink('hub_link_event_gaps_total', 'How often the link missed fence events.', ({ event_gaps: gaps }) => gaps),
   ];
 }
 

@@ -7,6 +7,8 @@ export interface Peer {
   /** Its id, or the host of its URL if it reports none. */
   readonly hubId: string;
   readonly hubName?: string;
+  /** Whether it reports an id, as our hubs do. */
+  readonly hasId?: boolean;
 }
 
 /** A response of another server. */
@@ -85,7 +87,7 @@ export class RemoteApi {
     const answer = parse(await this.#text(url, response, SMALL_BYTES));
     const { hub_id: hubId, hub_name: hubName } = isObject(answer) ? answer : {};
     if (typeof hubId !== 'string' || hubId === '') return byHost;
-    return { hubId, ...(typeof hubName === 'string' && { hubName }) };
+    return { hubId, hasId: true, ...(typeof hubName === 'string' && { hubName }) };
   }
 
   /** Sends a request with the access token. */

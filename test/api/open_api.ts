@@ -3,7 +3,6 @@ import { errorWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { createApi } from '../../src/api/api.ts';
 import type { AcceptOptions, ApiDeps } from '../../src/api/deps.ts';
-import { fenceEventPublisher } from '../../src/api/fence_event_input.ts';
 import type { QueryResult, Query } from '../../src/core/item.ts';
 import { NONE } from '../../src/alerts/alert_room.ts';
 import { ALERT_RULES } from '../../src/entities/alert_rules.ts';
@@ -16,6 +15,7 @@ import { LocatingRules } from '../../src/entities/locating_rules.ts';
 import { MAP_VIEWS } from '../../src/entities/map_views.ts';
 import type { HttpReply } from '../../src/exchange.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
+import { thirdPartyEvents } from '../../src/hub/third_party_events.ts';
 import { lend } from '../../src/model/borrowed.ts';
 import type { LocatingRule } from '../../src/model/rule.ts';
 import { newCounts } from '../../src/operation/counts.ts';
@@ -139,7 +139,11 @@ export function openApi(
     forgetLocation: async (id) => void accepted.push({ what: 'forget', values: [id] }),
     forgetAllLocations: async () => void accepted.push({ what: 'forget all', values: [] }),
     rules,
-    publishFenceEvent: fenceEventPublisher({ fanout, entities, counts: newCounts(), now: () => NOW_MS }),
+    publishFenceEvent: thirdPartyEvents({
+      ...{ fanout, entities, counts: newCounts(), now: () => NOW_MS, cluster: undefined, logsEvents: false },
+      log: () => undefined,
+      write: async () => undefined,
+    }).publish,
     corsEnabled: true,
     errorTypes: 'by_version',
     errorTypePrefix: 'com.flowcate',

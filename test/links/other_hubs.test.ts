@@ -133,7 +133,10 @@ test('A link that cannot be checked is rejected with its field and value', async
   for (const [body, message] of [
     [{ url: 'ftp://host/v2' }, 'url: must be an http or https URL without user name, password, query and fragment'],
     [{ url: 'http://me:secret@host/v2' }, 'without user name, password, query and fragment, found "***"'],
-    [{ url: 'http://host', topics: ['fence_events'] }, 'topics[0]: must be one of location_updates, proximity_updates'],
+    [
+      { url: 'http://host', topics: ['trackable_motions'] },
+      'topics[0]: must be one of location_updates, proximity_updates, fence_events',
+    ],
     [{ url: 'http://host', min_interval: -1 }, 'min_interval: must be >= 0, found -1'],
     [{ url: 'http://host', params: { token: 'x' } }, 'params.token: must not be given together with token'],
     [

@@ -66,6 +66,7 @@ export const germanExchange = {
   Failed: 'Gescheitert',
   'Failed requests': 'Gescheiterte Anfragen',
   'From a time': 'Ab einer Zeit',
+  'Gaps in the events': 'Lücken in den Ereignissen',
   'Generate and copy a key': 'Schlüssel erzeugen und kopieren',
   'Headers of each request': 'Header jeder Anfrage',
   'If the target is too slow': 'Wenn das Ziel zu langsam ist',

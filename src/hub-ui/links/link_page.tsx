@@ -152,6 +152,7 @@ function Counters({ state }: StateProps) {
           [t('Waiting'), count(state.queued)],
           [t('Malformed messages'), count(state.malformed)],
           [t('Changes of the hub of origin'), count(state.origin_changes)],
+          [t('Gaps in the events'), count(state.event_gaps)],
         ]}
       />
     </Card>
