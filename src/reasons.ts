@@ -72,6 +72,7 @@ const REASONS_OF_CODE = {
     not_a_foreign_id: 'must be the foreign_id of a zone',
     not_a_header: 'must be the name of a header that the hub does not set',
     not_a_json_pointer: 'must be a JSON Pointer',
+    not_a_certificate: 'must have certificates in PEM: {detail}',
     not_a_mechanism: 'must have a mechanism of SASL as its parameter sasl: {allowed}',
     not_a_number: 'must be a number',
     not_a_parent: 'must be the id of a trackable or of a proximity zone',

@@ -1,4 +1,5 @@
-import { hubError } from '../errors.ts';
+import { X509Certificate } from 'node:crypto';
+import { hubError, messageOf } from '../errors.ts';
 import { checker } from '../model/check.ts';
 import { pathOf, show } from '../model/error_value_text.ts';
 import { Sink } from '../model/sink.ts';
@@ -69,7 +70,7 @@ function withoutPassword(url: string): string {
 const OF_TYPE = {
   webhook: ['headers'],
   hub: ['oidc'],
-  kafka: [],
+  kafka: ['ca_certificate'],
   nats: [],
   email: ['sender', 'recipients', 'digest_interval', 'quiet_hours'],
 } as const satisfies Readonly<Record<Sink['type'], readonly (keyof Sink)[]>>;
@@ -123,12 +124,26 @@ function checkHub({ url, topics, format, secret, oidc }: Sink): void {
   if (other >= 0) throw hubError('not_for_sink_type', { path: pathOf('topics', [String(other)]), sink_type: 'hub' });
 }
 
-function checkKafka({ url, format }: Sink): void {
+function checkKafka({ url, format, ca_certificate: authorities }: Sink): void {
   if (!TOPIC.test(targetNameOf(url))) throw hubError('not_a_topic', { path: 'url', found: show(url) });
   if (kafkaMechanismOf(url) === undefined)
     throw hubError('not_a_mechanism', { path: 'url', allowed: MECHANISMS.join(', '), found: show(url) });
+  if (authorities != null) checkCertificates(authorities);
   // A record has the key of one object.
   if (format === 'cloudevents_batch') throw hubError('not_for_sink_type', { path: 'format', sink_type: 'kafka' });
+}
+
+const PEM_END = '-----END CERTIFICATE-----';
+
+/** Throws HUB_BAD_REQUEST unless a text has certificates in PEM. */
+function checkCertificates(text: string): void {
+  const all = text.split(PEM_END).slice(0, -1);
+  try {
+    for (const each of all) new X509Certificate(each + PEM_END);
+  } catch (error) {
+    throw hubError('not_a_certificate', { path: 'ca_certificate' }, { detail: messageOf(error) });
+  }
+  if (all.length === 0) throw hubError('not_a_certificate', { path: 'ca_certificate' }, { detail: 'found none' });
 }
 
 function checkEmail(sink: Sink): void {

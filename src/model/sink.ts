@@ -74,6 +74,14 @@ export const Sink = Named('Sink', {
         'stored one; null deletes it.',
     }),
   ),
+  ca_certificate: Maybe(
+    Type.String({
+      minLength: 1,
+      maxLength: 100_000,
+      description:
+        'Of Kafka with TLS: certificates of authorities, in PEM, that are trusted instead of those of the system.',
+    }),
+  ),
   oidc: Maybe(LinkOidc),
   headers: Maybe(
     Type.Record(Type.String(), Type.String({ maxLength: 8000 }), {

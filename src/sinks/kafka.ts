@@ -16,6 +16,11 @@ const TIMEOUT_MS = 15_000;
 const BATCH_MAX = 100;
 /** The library repeats a request this many times, after this delay. Then the schedule of the sink applies. */
 const [RETRIES, RETRY_MS] = [2, 250] as const;
+/** Errors of Node.js for a certificate that no trusted authority has signed, has expired, or is of another host. */
+const UNTRUSTED = new Set([
+  ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
+  ...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+]);
 /** Errors of brokers for a record, or a batch of records, that is too large. */
 const TOO_LARGE = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']);
 
@@ -75,9 +80,17 @@ class KafkaClient {
       return { what: 'delivered' };
     } catch (error) {
       const cause = innermost(error);
-      const isTooLarge = TOO_LARGE.has(String((cause as { readonly apiId?: string }).apiId));
-      return { what: isTooLarge ? 'rejected' : 'failed', why: cause.message };
+      const { apiId = '', code = '' } = cause as { readonly apiId?: string; readonly code?: string };
+      return { what: TOO_LARGE.has(apiId) ? 'rejected' : 'failed', why: this.#reasonOf(cause, apiId, code) };
     }
+  }
+
+  #reasonOf({ message }: Error, apiId: string, code: string): string {
+    if (apiId === 'SASL_AUTHENTICATION_FAILED') return 'the broker does not accept the user and the password';
+    if (apiId === 'UNSUPPORTED_SASL_MECHANISM')
+      return `the broker does not support ${kafkaMechanismOf(this.#sink.url)}, the mechanism of SASL in the URL`;
+    if (UNTRUSTED.has(code)) return `the certificate of the broker is not trusted: ${message}`;
+    return message;
   }
 
   #recordOf(event: QueuedEvent): ProducedRecord {
@@ -99,7 +112,8 @@ class KafkaClient {
    */
   async #connect(signal: AbortSignal): Promise<BytesProducer> {
     const { resolve } = this.#deps;
-    const { hostname, port, protocol } = new URL(this.#sink.url);
+    const { url, ca_certificate: authorities } = this.#sink;
+    const { hostname, port, protocol } = new URL(url);
     const host = hostname.replace(/^\[(.*)\]$/, '$1');
     const isSecure = protocol === 'kafka+tls:';
     const addresses = new Map([[host, await resolve(host)]]);
@@ -110,7 +124,7 @@ class KafkaClient {
         { host: isSecure ? host : (addresses.get(host) ?? ''), port: port === '' ? PORT : Number(port) },
       ],
       // With TLS a connection needs the name, so its look-up returns the checked address.
-      ...(isSecure && { tls: { lookup: lookupIn(addresses) } }),
+      ...(isSecure && { tls: { lookup: lookupIn(addresses), ...(authorities != null && { ca: authorities }) } }),
     });
     this.#producer = producer;
     const hosts = new Set<string>();

@@ -1,21 +1,23 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { pbkdf2Sync } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Admin } from '@platformatic/kafka';
+import { Admin, alterUserScramCredentialsV0, Connection, ScramMechanisms } from '@platformatic/kafka';
 import { freePort } from '../../bench/process/free_port.ts';
+import { makeCertificate, type TestCertificate } from '../support/certificates.ts';
 import { javaVersion, type Libraries, mavenLibraries } from '../support/maven_libraries.ts';
 
 const KAFKA = { groupId: 'org.apache.kafka', artifactId: 'kafka_2.13', version: '3.9.1' };
 const [START_MS, POLL_MS] = [120_000, 200] as const;
 const CLUSTER_ID = 'MkU3OEVBNTcwNTJENDM2Qg';
 
-/** Listeners of the broker. `other` advertises an address to which no sink may connect. */
-const LISTENERS = ['plain', 'sasl', 'other'] as const;
+/** Listeners of the broker. `other` advertises an address to which no sink may connect, `tls` requires TLS and SCRAM. */
+const LISTENERS = ['plain', 'sasl', 'other', 'tls'] as const;
 type Listener = (typeof LISTENERS)[number];
 type Ports = Readonly<Record<Listener | 'controller', number>>;
 
-/** User and password of the listener `sasl`. */
+/** User and password of the listeners `sasl` and `tls`. */
 export const KAFKA_USER = 'hub:secret';
 
 /** Finds Kafka's jars. */
@@ -31,19 +33,36 @@ export class KafkaProcess {
   readonly #libraries: string;
   readonly #folder: string;
   readonly #ports: Ports;
+  readonly #certificate: TestCertificate;
   #child: ChildProcess | undefined;
 
-  private constructor(libraries: string, folder: string, ports: Ports) {
+  private constructor(
+    libraries: string,
+    {
+      folder,
+      ports,
+      certificate,
+    }: { readonly folder: string; readonly ports: Ports; readonly certificate: TestCertificate },
+  ) {
     this.#libraries = libraries;
     this.#folder = folder;
     this.#ports = ports;
+    this.#certificate = certificate;
   }
 
   static async start(libraries: string, folder: string): Promise<KafkaProcess> {
-    const [plain, sasl, other, controller] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
-    const kafka = new KafkaProcess(libraries, folder, { plain, sasl, other, controller });
+    const free = Array.from({ length: 5 }, () => freePort());
+    const [plain = 0, sasl = 0, other = 0, tls = 0, controller = 0] = await Promise.all(free);
+    const certificate = await makeCertificate();
+    const kafka = new KafkaProcess(libraries, { folder, ports: { plain, sasl, other, tls, controller }, certificate });
     await kafka.start();
+    await addScramUser(plain);
     return kafka;
+  }
+
+  /** The certificate of the listener `tls`, which no system trusts. */
+  get certificate(): string {
+    return this.#certificate.certificate;
   }
 
   port(listener: Listener): number {
@@ -58,7 +77,7 @@ export class KafkaProcess {
       writeFileSync(join(data, 'meta.properties'), `version=1\nnode.id=1\ncluster.id=${CLUSTER_ID}\n`);
     }
     const settings = join(this.#folder, 'server.properties');
-    writeFileSync(settings, propertiesOf({ data, ports: this.#ports }));
+    writeFileSync(settings, propertiesOf({ data, ports: this.#ports, certificate: this.#certificate }));
     const flags = ['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
     const main = ['-cp', join(this.#libraries, '*'), 'kafka.Kafka', settings];
     const child = spawn('java', [...flags, ...main], { stdio: ['ignore', 'pipe', 'pipe'], cwd: this.#folder });
@@ -119,13 +138,33 @@ function endWithThisProcess(child: ChildProcess): void {
   child.once('exit', () => watch.kill('SIGKILL'));
 }
 
-function propertiesOf({ data, ports }: { readonly data: string; readonly ports: Ports }): string {
+/** Stores the user for SCRAM, which the metadata of the broker retains. */
+async function addScramUser(port: number): Promise<void> {
+  const [name = '', password = ''] = KAFKA_USER.split(':');
+  const salt = Buffer.from('test salt');
+  const [iterations, mechanism] = [4096, ScramMechanisms.SCRAM_SHA_512];
+  const saltedPassword = pbkdf2Sync(password, salt, iterations, 64, 'sha512');
+  const connection = new Connection('test');
+  await connection.connect('127.0.0.1', port);
+  await alterUserScramCredentialsV0.api.async(connection, [], [{ name, mechanism, iterations, salt, saltedPassword }]);
+  await connection.close();
+}
+
+interface BrokerOptions {
+  readonly data: string;
+  readonly ports: Ports;
+  readonly certificate: TestCertificate;
+}
+
+function propertiesOf({ data, ports, certificate }: BrokerOptions): string {
   const names = [...LISTENERS, 'controller'] as const;
   const listeners = names.map((name) => `${name.toUpperCase()}://127.0.0.1:${ports[name]}`);
   const advertised = LISTENERS.map((name) => {
-    return `${name.toUpperCase()}://127.0.0.${name === 'other' ? 2 : 1}:${ports[name]}`;
+    const host = name === 'tls' ? 'localhost' : name === 'other' ? '127.0.0.2' : '127.0.0.1';
+    return `${name.toUpperCase()}://${host}:${ports[name]}`;
   });
   const [user, password] = KAFKA_USER.split(':');
+  const pem = (text: string): string => text.trim().replaceAll('\n', ' \\\n');
   const login = `org.apache.kafka.common.security.plain.PlainLoginModule required user_${user}="${password}";`;
   return `\
 process.roles=broker,controller
@@ -133,9 +172,14 @@ node.id=1
 log.dirs=${data}
 listeners=${listeners.join(',')}
 advertised.listeners=${advertised.join(',')}
-listener.security.protocol.map=PLAIN:PLAINTEXT,SASL:SASL_PLAINTEXT,OTHER:PLAINTEXT,CONTROLLER:PLAINTEXT
+listener.security.protocol.map=PLAIN:PLAINTEXT,SASL:SASL_PLAINTEXT,OTHER:PLAINTEXT,TLS:SASL_SSL,CONTROLLER:PLAINTEXT
 listener.name.sasl.sasl.enabled.mechanisms=PLAIN
 listener.name.sasl.plain.sasl.jaas.config=${login}
+listener.name.tls.sasl.enabled.mechanisms=SCRAM-SHA-512
+listener.name.tls.scram-sha-512.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
+listener.name.tls.ssl.keystore.type=PEM
+listener.name.tls.ssl.keystore.certificate.chain=${pem(certificate.certificate)}
+listener.name.tls.ssl.keystore.key=${pem(certificate.key)}
 controller.listener.names=CONTROLLER
 inter.broker.listener.name=PLAIN
 controller.quorum.voters=1@127.0.0.1:${ports.controller}

@@ -433,6 +433,11 @@ const INVALID: readonly (readonly [more: object, message: RegExp])[] = [
   [{ type: 'nats', url: 'nats://hooks.example.com/a.*' }, /^url: must have a subject of NATS as its path/],
   [{ type: 'nats', url: 'nats://hooks.example.com/%zz' }, /^url: must have a subject of NATS as its path/],
   [{ ...KAFKA, url: 'kafka://hooks.example.com' }, /^url: must have a topic of Kafka as its path/],
+  [{ ...KAFKA, ca_certificate: 'no PEM' }, /^ca_certificate: must have certificates in PEM: found none$/],
+  [
+    { ...KAFKA, ca_certificate: '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----' },
+    /^ca_certificate: must have certificates in PEM: .+/,
+  ],
   [{ ...KAFKA, url: 'kafka://hooks.example.com/a/b' }, /^url: must have a topic of Kafka as its path/],
   [{ ...KAFKA, url: 'kafka://hooks.example.com/a?sasl=NTLM' }, /^url: must have a mechanism of SASL .*SCRAM-SHA-512/],
   [{ ...KAFKA, secret: 'token' }, /^secret: must be a user name and a password/],

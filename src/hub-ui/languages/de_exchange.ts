@@ -20,6 +20,7 @@ export const germanExchange = {
   Attempts: 'Versuche',
   'Between two locations of an object. The latest one always arrives.':
     'Zwischen zwei Ortungen eines Objekts. Die letzte kommt immer an.',
+  'Certificates of authorities': 'Zertifikate von Zertifizierungsstellen',
   'Changes of the hub of origin': 'Wechsel des Ursprungs-Hubs',
   'Choose at least one topic': 'Wählen Sie mindestens ein Thema',
   'Client id': 'Client-Id',
@@ -79,6 +80,8 @@ export const germanExchange = {
   Link: 'Verbindung',
   'Local positions need the zone that takes the role of theirs.':
     'Lokale Positionen brauchen die Zone, die hier der dortigen entspricht.',
+  'In PEM, for brokers with TLS that the system does not trust.':
+    'In PEM, für Broker mit TLS, denen das System nicht vertraut.',
   'Locations read': 'Ortungen gelesen',
   Loops: 'Schleifen',
   'Malformed messages': 'Fehlerhafte Nachrichten',

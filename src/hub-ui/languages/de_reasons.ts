@@ -148,6 +148,7 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   not_a_foreign_id: 'muss die foreign_id einer Zone sein',
   not_a_header: 'muss der Name eines Headers sein, den der Hub nicht setzt',
   not_a_json_pointer: 'muss ein JSON Pointer sein',
+  not_a_certificate: 'muss Zertifikate in PEM enthalten: {detail}',
   not_a_mechanism: 'muss als Parameter sasl ein SASL-Verfahren haben: {allowed}',
   not_a_member: '{operation} nicht möglich: Dieser Hub ist kein Mitglied des Clusters',
   not_a_number: 'muss eine Zahl sein',

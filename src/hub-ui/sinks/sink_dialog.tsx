@@ -50,7 +50,8 @@ interface PartProps {
 
 /** Members whose inputs show their errors. */
 const SHOWN = [
-  ...['name', 'url', 'topics', 'params', 'secret', 'headers', 'sender', 'recipients'],
+  ...['name', 'url', 'topics', 'params', 'secret', 'headers', 'ca_certificate'],
+  ...['sender', 'recipients'],
   ...['oidc.token_url', 'oidc.client_id', 'oidc.client_secret', 'oidc.scope'],
   ...['digest_interval', 'quiet_hours', 'concurrency', 'batch_max', 'timeout'],
 ];
@@ -202,6 +203,17 @@ function SecretInputs({ form, error, isStored, change }: PartProps) {
         <div>
           <Button onClick={generate}>{t('Generate and copy a key')}</Button>
         </div>
+      )}
+      {has(form.type, 'ca_certificate') && (
+        <AreaField
+          label={t('Certificates of authorities')}
+          help={t('In PEM, for brokers with TLS that the system does not trust.')}
+          error={errorAt(error, 'ca_certificate')}
+          mono
+          rows={2}
+          value={form.ca_certificate}
+          onInput={(text) => change({ ca_certificate: text })}
+        />
       )}
       {has(form.type, 'headers') && (
         <div>

@@ -33,6 +33,7 @@ export interface SinkForm extends Pick<Sink, 'name' | 'type' | 'url'>, Credentia
   readonly timeout: number | undefined;
   readonly secret: SecretInput;
   readonly headers: SecretInput;
+  readonly ca_certificate: string;
   readonly sender: string;
   readonly recipients: string;
   readonly digest_interval: number | undefined;
@@ -43,13 +44,22 @@ export interface SinkForm extends Pick<Sink, 'name' | 'type' | 'url'>, Credentia
 }
 
 /** Members that only sinks of some types have. */
-type Own = 'headers' | 'oidc' | 'format' | 'sender' | 'recipients' | 'digest_interval' | 'quiet_hours' | 'concurrency';
+type Own =
+  | 'headers'
+  | 'ca_certificate'
+  | 'oidc'
+  | 'format'
+  | 'sender'
+  | 'recipients'
+  | 'digest_interval'
+  | 'quiet_hours'
+  | 'concurrency';
 
 /** Inputs of each type besides those of all types. Types that the page does not know have the common ones. */
 const OWN: Readonly<Record<string, readonly Own[]>> = {
   webhook: ['headers', 'format', 'concurrency'],
   hub: ['oidc'],
-  kafka: ['format'],
+  kafka: ['format', 'ca_certificate'],
   nats: ['format', 'concurrency'],
   email: ['sender', 'recipients', 'digest_interval', 'quiet_hours'],
 };
@@ -85,6 +95,7 @@ export function formOf(sink: StoredSink | undefined, timeZone: string): SinkForm
     ...credentialsFormOf(sink),
     secret: NO_SECRET,
     headers: NO_SECRET,
+    ca_certificate: sink?.ca_certificate ?? '',
     sender: sink?.sender ?? '',
     recipients: (sink?.recipients ?? []).join('\n'),
     digest_interval: sink?.digest_interval ?? undefined,
@@ -142,6 +153,7 @@ export function bodyOf(form: SinkForm, stored: Sink | undefined): object {
       : { secret: secret(secretMember(form.secret)), oidc: undefined }),
     // Defaults are not stored, and another type may not have the format.
     ...own('format', form.format === 'cloudevents' || !formatsOf(type).includes(form.format) ? undefined : form.format),
+    ...own('ca_certificate', form.ca_certificate.trim() || undefined),
     ...own('concurrency', form.concurrency),
     ...own('sender', form.sender.trim()),
     ...own('recipients', listOf(form.recipients)),
