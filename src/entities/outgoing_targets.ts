@@ -98,6 +98,7 @@ export class OutgoingTargets {
 /** A target that the setting does not allow. */
 export class TargetRefused extends Error {
   override name = 'TargetRefused';
+  readonly code = 'TARGET_REFUSED';
 }
 
 type LookupDone = (error: Error | null, address: string | LookupAddress[], family?: number) => void;

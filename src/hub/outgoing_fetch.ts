@@ -4,6 +4,8 @@ import { getCACertificates } from 'node:tls';
 import { EnvHttpProxyAgent, fetch, ping, WebSocket } from 'undici';
 import { StartupError } from '../errors.ts';
 import type { OutgoingSocket, SocketEvents } from '../links/link_runner.ts';
+import { type Failure, reasonOfFailure } from '../model/target_failure.ts';
+import { problemOf } from '../problem.ts';
 
 /** Settings of outgoing requests. */
 export interface OutgoingOptions {
@@ -57,31 +59,107 @@ export function outgoingFetch({ env, trusted, verify = true, lookup }: OutgoingO
     webSocket: { maxPayloadSize: MESSAGE_BYTES_MAX },
   });
   return {
-    openSocket: (url, events) => openSocket(new WebSocket(url, { dispatcher: agent }), events),
+    openSocket: (url, events) => openSocket(new URL(url), agent, events),
     fetch: (url, init = {}) => fetch(url, { ...init, dispatcher: agent } as Parameters<typeof fetch>[1]),
     close: () => agent.close(),
   };
 }
 
-/** Name of the channel on which undici publishes the pongs of all sockets. */
+/**
+ * Names of the channels on which undici publishes the pongs of all sockets, failed connections, and answers. The error event
+ * of a WebSocket has no cause.
+ */
 const PONGS = 'undici:websocket:pong';
+const FAILURES = 'undici:client:connectError';
+const ANSWERS = 'undici:request:headers';
 
-function openSocket(socket: WebSocket, { opened, message, pong, closed }: SocketEvents): OutgoingSocket {
+interface FailedConnection {
+  readonly connectParams: { readonly host: string };
+  readonly error: Error;
+}
+
+interface Answer {
+  readonly request: { readonly origin: string; readonly path: string; readonly upgrade: string | null };
+  readonly response: { readonly statusCode: number };
+}
+
+/** Finds out why a WebSocket could not be opened. */
+class OpeningFailure {
+  readonly #url: URL;
+  #failure: Failure | undefined;
+
+  constructor(url: URL) {
+    this.#url = url;
+    subscribe(FAILURES, this.#onFailure);
+    subscribe(ANSWERS, this.#onAnswer);
+  }
+
+  /** The failure; undefined if it is not known. Stops to listen. */
+  end(): Failure | undefined {
+    unsubscribe(FAILURES, this.#onFailure);
+    unsubscribe(ANSWERS, this.#onAnswer);
+    return this.#failure;
+  }
+
+  readonly #onFailure = (published: unknown): void => {
+    const { connectParams, error } = published as FailedConnection;
+    if (connectParams.host !== this.#url.host) return;
+    this.#failure = { why: `The WebSocket failed: ${error.message}`, problem: reasonOfFailure(error) };
+  };
+
+  readonly #onAnswer = (published: unknown): void => {
+    const { request, response } = published as Answer;
+    const { host, pathname } = this.#url;
+    const isOwn = request.upgrade === 'websocket' && new URL(request.origin).host === host && request.path === pathname;
+    const status = response.statusCode;
+    if (!isOwn || status === SWITCHING) return;
+    this.#failure = {
+      why: `The WebSocket failed: the server answered ${status}`,
+      problem: problemOf('target_answered', { status }),
+    };
+  };
+}
+
+/** Status of an answer that opens a WebSocket. */
+const SWITCHING = 101;
+
+function openSocket(
+  url: URL,
+  dispatcher: EnvHttpProxyAgent,
+  { opened, message, pong, closed }: SocketEvents,
+): OutgoingSocket {
+  const opening = new OpeningFailure(url);
+  const socket = new WebSocket(url, { dispatcher });
+  let isOpened = false;
   const onPong = (event: unknown): void => {
     if ((event as { readonly websocket: unknown }).websocket === socket) pong();
   };
   let isOver = false;
-  const end = (why: string): void => {
+  const end = (failure: Failure): void => {
     if (isOver) return;
     isOver = true;
     unsubscribe(PONGS, onPong);
-    closed(why);
+    closed(opening.end() ?? failure);
+  };
+  const lost = (why: string): Failure => {
+    return { why: `The WebSocket ${why}`, problem: problemOf('target_connection_lost', {}, why) };
   };
   subscribe(PONGS, onPong);
-  socket.addEventListener('open', () => opened());
+  socket.addEventListener('open', () => {
+    isOpened = true;
+    opening.end();
+    opened();
+  });
   socket.addEventListener('message', ({ data }) => message(String(data)));
-  socket.addEventListener('error', ({ error, message: why }) => end(`The WebSocket failed: ${why || String(error)}`));
-  socket.addEventListener('close', ({ code, reason }) => end(`The WebSocket was closed: ${reason || `code ${code}`}`));
+  socket.addEventListener('error', ({ error, message: why }) => {
+    const reason = why || (error as Error | undefined)?.message;
+    end(
+      lost(`failed: ${reason || (isOpened ? 'the connection ended without a close frame' : 'it could not be opened')}`),
+    );
+  });
+  socket.addEventListener('close', ({ code, reason }) => {
+    end(lost(`was closed: ${reason || `code ${code}`}`));
+  });
   return {
     send(text) {
       if (!isOver) socket.send(text);
@@ -89,6 +167,7 @@ function openSocket(socket: WebSocket, { opened, message, pong, closed }: Socket
     ping: () => ping(socket),
     close() {
       isOver = true;
+      opening.end();
       unsubscribe(PONGS, onPong);
       socket.close();
     },

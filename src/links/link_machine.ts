@@ -1,3 +1,5 @@
+import type { Failure } from '../model/target_failure.ts';
+import { problemOf } from '../problem.ts';
 import type { Peer } from '../remote/remote_api.ts';
 
 /**
@@ -44,7 +46,7 @@ export interface LinkConnection {
   /** Time of the last change of status. */
   readonly sinceMs: number;
   readonly peer: Peer | undefined;
-  readonly error: { readonly why: string; readonly atMs: number } | undefined;
+  readonly error: (Failure & { readonly atMs: number }) | undefined;
   /** Last outage, from the loss of a connection, or the first failure, until the link was live. */
   readonly outage: { readonly fromMs: number; readonly toMs: number | undefined } | undefined;
   /** End of the last complete reading. */
@@ -54,7 +56,7 @@ export interface LinkConnection {
 export type LinkSignal =
   | { readonly what: 'start' | 'stop' | 'opened' | 'acknowledged' | 'read' | 'outdated' | 'tick' }
   | { readonly what: 'identified'; readonly peer: Peer; readonly isSelf: boolean }
-  | { readonly what: 'failed' | 'readFailed'; readonly why: string };
+  | (Failure & { readonly what: 'failed' | 'readFailed' });
 
 export type LinkAction = 'identify' | 'open' | 'subscribe' | 'read' | 'ping' | 'close';
 
@@ -124,10 +126,10 @@ export function step(connection: LinkConnection, signal: LinkSignal, input: Link
       return to(connection, { ...phase, read: { at: 'running' } }, 'read');
     case 'readFailed':
       return phase.at === 'live'
-        ? rereadLater(connection, phase, { ...input, why: signal.why })
+        ? rereadLater(connection, phase, { ...input, ...failureIn(signal) })
         : unchanged(connection);
     case 'failed':
-      return isOpen(phase) ? failed(connection, signal.why, input) : unchanged(connection);
+      return isOpen(phase) ? failed(connection, failureIn(signal), input) : unchanged(connection);
     case 'tick':
       return onTick(connection, input);
   }
@@ -161,12 +163,17 @@ function onTick(connection: LinkConnection, input: LinkInput): LinkStep {
   const { nowMs, receivedMs } = input;
   if (nowMs < nextTickMs(connection, receivedMs)) return unchanged(connection);
   if (phase.at === 'waiting') return identify(connection, nowMs);
-  if (phase.at !== 'live') return failed(connection, `No answer for ${STEP_MS / 1000} s while ${phase.at}`, input);
+  if (phase.at !== 'live') {
+    const problem = problemOf('link_no_answer', { seconds: STEP_MS / 1000 });
+    return failed(connection, { why: `No answer for ${STEP_MS / 1000} s while ${phase.at}`, problem }, input);
+  }
   if (phase.read.at === 'waiting' && nowMs >= phase.read.untilMs) {
     return to(connection, { ...phase, read: { at: 'running' } }, 'read');
   }
   if (!isPinged(phase, receivedMs)) return to(connection, { ...phase, pingedMs: nowMs }, 'ping');
-  return failed(connection, `No sign of life for ${(2 * QUIET_MS) / 1000} s`, input);
+  const seconds = (2 * QUIET_MS) / 1000;
+  const problem = problemOf('link_no_answer', { seconds });
+  return failed(connection, { why: `No sign of life for ${seconds} s`, problem }, input);
 }
 
 function identify(connection: LinkConnection, nowMs: number): LinkStep {
@@ -182,14 +189,18 @@ function live(connection: LinkConnection, nowMs: number): LinkStep {
 function rereadLater(
   connection: LinkConnection,
   phase: Live,
-  { nowMs, random, why }: LinkInput & { readonly why: string },
+  { nowMs, random, why, problem }: LinkInput & Failure,
 ): LinkStep {
   const attempts = connection.attempts + 1;
   const read: Reading = { at: 'waiting', untilMs: nowMs + delayMs(attempts, random), attempts };
-  return to({ ...connection, attempts, error: { why, atMs: nowMs } }, { ...phase, read });
+  return to({ ...connection, attempts, error: { why, problem, atMs: nowMs } }, { ...phase, read });
 }
 
-function failed(connection: LinkConnection, why: string, { nowMs, random }: LinkInput): LinkStep {
+function failureIn({ why, problem }: Failure): Failure {
+  return { why, problem };
+}
+
+function failed(connection: LinkConnection, failure: Failure, { nowMs, random }: LinkInput): LinkStep {
   const { phase, outage } = connection;
   const wasStable = phase.at === 'live' && nowMs - phase.sinceMs >= STABLE_MS;
   const attempts = wasStable ? 1 : connection.attempts + 1;
@@ -198,7 +209,7 @@ function failed(connection: LinkConnection, why: string, { nowMs, random }: Link
     {
       ...connection,
       attempts,
-      error: { why, atMs: nowMs },
+      error: { ...failure, atMs: nowMs },
       sinceMs: isLasting ? connection.sinceMs : nowMs,
       outage: isLasting ? outage : { fromMs: nowMs, toMs: undefined },
     },

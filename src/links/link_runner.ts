@@ -1,3 +1,4 @@
+import { messageOf } from '../errors.ts';
 import type { EachResult } from '../ingest/ingest.ts';
 import { parseJson } from '../model/json.ts';
 import { isObject } from '../model/json_tree.ts';
@@ -10,7 +11,9 @@ import {
   type LinkState,
   type LinkTopic,
 } from '../model/link.ts';
+import { type Failure, failureOf, reasonOfFailure } from '../model/target_failure.ts';
 import { parseTime } from '../model/time.ts';
+import { problemOf } from '../problem.ts';
 import type { Request } from '../remote/remote_api.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
 import type { KnownEvents, LinkedEvent } from './event_passage.ts';
@@ -35,7 +38,7 @@ export interface SocketEvents {
   opened(): void;
   message(text: string): void;
   pong(): void;
-  closed(why: string): void;
+  closed(failure: Failure): void;
 }
 
 export interface LinkRunnerDeps {
@@ -109,7 +112,7 @@ export class LinkRunner {
     this.#deps = deps;
     const { request, turns, now, schedule, accept } = deps;
     this.#remote = new RemoteHub(link, { request, turns, now });
-    const problem = (why: string): void => this.#note(why);
+    const problem = (why: string): void => this.#note(failureWith('link_rejected', why));
     this.#inflow = new Inflow({ accept, schedule, problem });
     this.#events = new LinkEvents({
       ...{ hubId: deps.hubId, idPrefix: link.id_prefix ?? '', known: deps.knownEvents, schedule, now, problem },
@@ -201,7 +204,7 @@ export class LinkRunner {
   #request(work: (signal: AbortSignal) => Promise<void>, failure: 'failed' | 'readFailed'): void {
     const { signal } = this.#requests;
     work(signal).catch((error: unknown) => {
-      if (!signal.aborted) this.#signal({ what: failure, why: error instanceof Error ? error.message : String(error) });
+      if (!signal.aborted) this.#signal({ what: failure, why: messageOf(error), problem: reasonOfFailure(error) });
     });
   }
 
@@ -247,10 +250,10 @@ export class LinkRunner {
       pong: () => {
         if (current()) this.#receivedMs = this.#deps.now();
       },
-      closed: (why) => {
+      closed: (failure) => {
         if (!current()) return;
         this.#remote.api.forgetToken();
-        this.#signal({ what: 'failed', why });
+        this.#signal({ what: 'failed', ...failure });
       },
     });
     this.#socket = socket;
@@ -305,7 +308,8 @@ export class LinkRunner {
     this.#mirroring = applying.then(() => undefined);
     const counts = await applying;
     this.#mirrored = { ...counts, atMs: this.#deps.now() };
-    if (counts.problem !== undefined) this.#note(`Not mirrored: ${counts.problem}`);
+    if (counts.problem !== undefined)
+      this.#note({ ...failureWith('link_entities_invalid', counts.problem), why: `Not mirrored: ${counts.problem}` });
     if (!signal.aborted) this.#mirrorLater(MIRROR_MS);
   }
 
@@ -330,7 +334,10 @@ export class LinkRunner {
         return;
       case 'error':
         if (this.#events.failed(frame['reason'])) {
-          this.#note(`Cannot read events after the last one: ${describe(frame)}`);
+          this.#note({
+            ...failureWith('link_reported', describe(frame)),
+            why: `Cannot read events after the last one: ${describe(frame)}`,
+          });
           this.#request((signal) => this.#subscribe(signal, [LINK_EVENT_TOPIC]), 'failed');
           return;
         }
@@ -339,7 +346,11 @@ export class LinkRunner {
           return;
         }
         this.#remote.api.forgetToken();
-        this.#signal({ what: 'failed', why: `The other hub reports: ${describe(frame)}` });
+        this.#signal({
+          what: 'failed',
+          ...failureWith('link_reported', describe(frame)),
+          why: `The other hub reports: ${describe(frame)}`,
+        });
         return;
       case 'message':
         if (MIRRORED.some(([kind]) => frame['topic'] === `${kind}_changes`)) {
@@ -363,14 +374,14 @@ export class LinkRunner {
     this.#malformed++;
     if (++this.#malformedInSequence < MALFORMED_MAX) return;
     this.#malformedInSequence = 0;
-    this.#signal({ what: 'failed', why: `${MALFORMED_MAX} messages in sequence are not of the protocol` });
+    this.#signal({ what: 'failed', ...failureOf(problemOf('link_malformed', { count: MALFORMED_MAX })) });
   }
 
   #takeEvents(payload: readonly unknown[], cursor: unknown): void {
     // Fence events have no time of sending.
     if (payload.length > 0) this.#last = { receivedMs: this.#deps.now(), lagMs: this.#last?.lagMs ?? 0 };
     if (this.#events.take(payload, cursor)) return;
-    this.#signal({ what: 'failed', why: 'Too many events wait: this hub cannot store them in time' });
+    this.#signal({ what: 'failed', ...failureOf(problemOf('link_events_waiting')) });
   }
 
   #take(topic: LinkItemTopic, items: readonly unknown[]): void {
@@ -395,9 +406,13 @@ export class LinkRunner {
   }
 
   /** Notes a problem that does not concern the connection. */
-  #note(why: string): void {
-    this.#connection = { ...this.#connection, error: { why, atMs: this.#deps.now() } };
+  #note(failure: Failure): void {
+    this.#connection = { ...this.#connection, error: { ...failure, atMs: this.#deps.now() } };
   }
+}
+
+function failureWith(reason: 'link_rejected' | 'link_entities_invalid' | 'link_reported', why: string): Failure {
+  return { why, problem: problemOf(reason, {}, why) };
 }
 
 function frameOf(text: string): Readonly<Record<string, unknown>> | undefined {

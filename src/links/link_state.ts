@@ -51,6 +51,8 @@ export function stateOf(
     hub_id: peer?.hubId,
     hub_name: peer?.hubName,
     last_error: error?.why,
+    reason: error?.problem?.reason,
+    params: error?.problem?.params,
     last_error_at: time(error?.atMs),
     down_from: time(outage?.fromMs),
     down_to: time(outage?.toMs),

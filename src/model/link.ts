@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { MAYBE_REASON } from './error_body.ts';
 import { isObject } from './json_tree.ts';
 import { Maybe, Named, OneOf, Time } from './schema.ts';
 
@@ -77,6 +78,7 @@ export const LinkState = Named('LinkState', {
   hub_name: Maybe(Type.String({ description: 'Name of the other hub.' })),
   last_error: Maybe(Type.String({ description: 'Last error, whether or not it is over.' })),
   last_error_at: Maybe(time),
+  ...MAYBE_REASON,
   down_from: Maybe(Time('Begin of the last outage, RFC 3339.')),
   down_to: Maybe(Time('End of the last outage, RFC 3339. Absent while it lasts.')),
   read_at: Maybe(Time('When the last locations of all objects were read, RFC 3339.')),

@@ -1,3 +1,4 @@
+import { MAYBE_REASON } from './error_body.ts';
 import Type, { type Static } from 'typebox';
 import { LinkOidc } from './link.ts';
 import { Maybe, Named, OneOf, Time } from './schema.ts';
@@ -168,6 +169,7 @@ export const SinkStatus = Named('SinkStatus', {
   retry_at: Type.Optional(Time('Time of the next attempt, if the sink is failing.')),
   last_delivered_at: Type.Optional(Time('Time of the last successful request.')),
   error: Type.Optional(Type.String({ description: 'Why it is failing or disabled, or the last error.' })),
+  ...MAYBE_REASON,
 });
 export type SinkStatus = Static<typeof SinkStatus>;
 
@@ -190,6 +192,7 @@ export const SinkDelivery = Named('SinkDelivery', {
   attempted_at: Type.Optional(Time('Time of the end of the last attempt.')),
   duration: Type.Optional(count('Milliseconds that the last attempt took.')),
   error: Type.Optional(Type.String({ description: 'Why the last attempt failed.' })),
+  ...MAYBE_REASON,
 });
 export type SinkDelivery = Static<typeof SinkDelivery>;
 
@@ -198,6 +201,7 @@ export const SinkTest = Named('SinkTest', {
   delivered: Type.Boolean({ description: 'Whether the target accepted the test event.' }),
   duration: count('Milliseconds that the request took.'),
   error: Type.Optional(Type.String({ description: 'Why it was not accepted.' })),
+  ...MAYBE_REASON,
 });
 export type SinkTest = Static<typeof SinkTest>;
 

@@ -1,6 +1,8 @@
+import { HubError } from '../errors.ts';
 import { isObject } from '../model/json_tree.ts';
 import { parseJson } from '../model/json.ts';
 import type { Link } from '../model/link.ts';
+import { problemOf } from '../problem.ts';
 
 /** Another hub. */
 export interface Peer {
@@ -129,7 +131,10 @@ export class RemoteApi {
   async bytes(url: string, response: OutgoingResponse, bytesMax: number): Promise<Buffer> {
     if (!response.ok) {
       await discard(response);
-      throw new Error(`Cannot get ${url}: the server answered ${response.status}`);
+      const { status } = response;
+      throw new HubError(problemOf('target_answered', { status }), {
+        message: `Cannot get ${url}: the server answered ${status}`,
+      });
     }
     const chunks: Uint8Array[] = [];
     let bytes = 0;

@@ -1,3 +1,4 @@
+import type { Failure } from '../model/target_failure.ts';
 import { type QueuedEvent, type WaitingEvent, WaitingEvents, type WaitingLimits } from './waiting_events.ts';
 
 /**
@@ -65,11 +66,11 @@ export type SinkPhase = 'active' | 'failing' | 'paused' | 'disabled';
 export type Outcome =
   | { readonly what: 'delivered' }
   /** The target cannot accept events now. */
-  | { readonly what: 'failed'; readonly why: string; readonly retryAfterMs?: number }
+  | (Failure & { readonly what: 'failed'; readonly retryAfterMs?: number })
   /** The target will never accept this event, for example because it is too large. */
-  | { readonly what: 'rejected'; readonly why: string }
+  | (Failure & { readonly what: 'rejected' })
   /** The target wants no more events. */
-  | { readonly what: 'gone'; readonly why: string };
+  | (Failure & { readonly what: 'gone' });
 
 export interface Batch {
   readonly number: number;
@@ -125,7 +126,7 @@ export class DeliveryQueue {
   #read: string | undefined;
   #lastBatch = 0;
   /** Why the phase is failing or disabled. */
-  problem: string | undefined;
+  failure: Failure | undefined;
 
   constructor(limits: QueueLimits, cursor: string | undefined) {
     this.#limits = limits;
@@ -215,16 +216,16 @@ export class DeliveryQueue {
   resume(): void {
     this.#phase = 'active';
     this.#failures = 0;
-    this.problem = undefined;
+    this.failure = undefined;
     for (const item of this.#waiting.all()) {
       item.attempts = 0;
       item.dueMs = 0;
     }
   }
 
-  disable(why: string): void {
+  disable(failure: Failure): void {
     this.#phase = 'disabled';
-    this.problem = why;
+    this.failure = failure;
     this.#discardLive();
   }
 
@@ -248,7 +249,7 @@ export class DeliveryQueue {
         return;
       case 'gone':
         this.#dropDiscarded(batch);
-        this.disable(outcome.why);
+        this.disable(outcome);
         return;
       case 'failed':
         this.#dropDiscarded(batch);
@@ -337,7 +338,7 @@ export class DeliveryQueue {
     this.#failures = 0;
     if (this.#phase !== 'failing') return;
     this.#phase = 'active';
-    this.problem = undefined;
+    this.failure = undefined;
   }
 
   /** Rejects a single event. The events of a larger batch are sent alone, to find the one that is not accepted. */
@@ -351,7 +352,7 @@ export class DeliveryQueue {
 
   #fail(
     { items, failures }: SentBatch,
-    { why, retryAfterMs = 0 }: Extract<Outcome, { what: 'failed' }>,
+    { why, problem, retryAfterMs = 0 }: Extract<Outcome, { what: 'failed' }>,
     { nowMs, jitter }: { readonly nowMs: number; readonly jitter: number },
   ): void {
     this.counts.failures++;
@@ -361,17 +362,17 @@ export class DeliveryQueue {
       if (delayMs === undefined && item.event.cursor === undefined) {
         this.#drop(item);
       } else if (delayMs === undefined && !item.isDiscarded && this.#phase !== 'paused') {
-        this.disable(`event ${item.event.id} failed ${item.attempts} times: ${why}`);
+        this.disable({ why: `event ${item.event.id} failed ${item.attempts} times: ${why}`, problem });
       }
       item.dueMs = nowMs + Math.max(delayMs ?? 0, waitMs);
     }
     if (this.#phase === 'paused' || this.#phase === 'disabled') return;
-    this.problem = why;
+    this.failure = { why, problem };
     if (failures !== this.#failures) return;
     this.#failures++;
     this.#phase = 'failing';
     const delayMs = this.#delayAfter(this.#failures, jitter);
-    if (delayMs === undefined) this.disable(why);
+    if (delayMs === undefined) this.disable({ why, problem });
     else this.#retryAtMs = nowMs + Math.max(delayMs, waitMs);
   }
 

@@ -2,6 +2,8 @@ import { createTransport } from 'nodemailer';
 import { messageOf as errorText } from '../errors.ts';
 import { isObject } from '../model/json_tree.ts';
 import type { Sink } from '../model/sink.ts';
+import { reasonOfFailure } from '../model/target_failure.ts';
+import { problemOf } from '../problem.ts';
 import type { Outcome, QueuedEvent } from './delivery_queue.ts';
 import { type OpenedSender, QUEUE_BOUNDS, type SenderDeps } from './sender.ts';
 
@@ -34,8 +36,11 @@ export function openEmail(sink: Sink, deps: SenderDeps): OpenedSender {
     } catch (error) {
       const { responseCode } = error as { readonly responseCode?: number };
       const why = errorText(error);
-      if (responseCode !== undefined && TOO_LARGE.has(responseCode)) return { what: 'rejected', why };
-      return { what: 'failed', why };
+      if (responseCode !== undefined && TOO_LARGE.has(responseCode)) {
+        return { what: 'rejected', why, problem: problemOf('target_rejects', {}, why) };
+      }
+      const isUnknownUser = (error as { readonly code?: string }).code === 'EAUTH';
+      return { what: 'failed', why, problem: isUnknownUser ? problemOf('target_credentials') : reasonOfFailure(error) };
     }
   };
   const { quiet_hours: quiet } = sink;

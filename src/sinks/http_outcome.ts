@@ -1,3 +1,5 @@
+import { failureOf } from '../model/target_failure.ts';
+import { problemOf } from '../problem.ts';
 import type { Outcome } from './delivery_queue.ts';
 
 /** Statuses with which a target asks for fewer requests. */
@@ -10,12 +12,13 @@ export function isSuccess(status: number): boolean {
 /** Returns the meaning of a status for the delivery. */
 export function outcomeOf(status: number, retryAfter: string | null, nowMs: number): Outcome {
   if (isSuccess(status)) return { what: 'delivered' };
-  if (status === 410) return { what: 'gone', why: 'the target answered 410 Gone' };
-  if (status === 413) return { what: 'rejected', why: 'the target answered 413 Payload Too Large' };
-  if (status >= 300 && status < 400) return { what: 'failed', why: `the target answered the redirect ${status}` };
-  const why = `the target answered ${status}`;
+  if (status === 410) return { what: 'gone', ...failureOf(problemOf('target_gone')) };
+  if (status === 413)
+    return { what: 'rejected', ...failureOf(problemOf('target_answered', { status: '413 Payload Too Large' })) };
+  if (status >= 300 && status < 400) return { what: 'failed', ...failureOf(problemOf('target_redirects', { status })) };
+  const failure = failureOf(problemOf('target_answered', { status }));
   const retryAfterMs = THROTTLED.has(status) ? delayOf(retryAfter, nowMs) : undefined;
-  return { what: 'failed', why, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  return { what: 'failed', ...failure, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
 /** Returns the delay of a Retry-After header, in seconds or as an HTTP date. */

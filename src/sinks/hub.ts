@@ -3,10 +3,12 @@ import { parseJson } from '../model/json.ts';
 import { isObject } from '../model/json_tree.ts';
 import { hubsOf, isLoop, ORIGIN_PROPERTY } from '../model/link.ts';
 import type { Sink } from '../model/sink.ts';
+import { failureOf, reasonOfFailure } from '../model/target_failure.ts';
+import { problemOf } from '../problem.ts';
 import { discard, type Peer, RemoteApi } from '../remote/remote_api.ts';
 import type { Outcome, QueuedEvent } from './delivery_queue.ts';
 import { outcomeOf } from './http_outcome.ts';
-import { messageLimits, type OpenedSender, type SenderDeps } from './sender.ts';
+import { messageLimits, type OpenedSender, type SenderDeps, tooSlow } from './sender.ts';
 
 const TIMEOUT_MS = 15_000;
 const BATCH_MAX = 1000;
@@ -45,7 +47,7 @@ class HubSender {
       now,
       async request(address, request) {
         const why = whyNotHost(new URL(address).hostname);
-        if (why !== undefined) throw new Error(why);
+        if (why !== undefined) throw Object.assign(new Error(why), { code: 'TARGET_REFUSED' });
         return fetch(address, { ...request, redirect: 'manual' });
       },
     });
@@ -60,8 +62,8 @@ class HubSender {
       return await this.#put(events, aborter.signal);
     } catch (error) {
       this.#peer = undefined;
-      const why = aborter.signal.aborted ? `no complete response within ${this.#timeoutMs} ms` : errorText(error);
-      return { what: 'failed', why };
+      if (aborter.signal.aborted) return { what: 'failed', ...tooSlow(this.#timeoutMs) };
+      return { what: 'failed', why: errorText(error), problem: reasonOfFailure(error) };
     } finally {
       cancel();
     }
@@ -72,7 +74,7 @@ class HubSender {
     const { hubId, now } = this.#deps;
     this.#peer ??= await this.#remote.identify(signal);
     const peer = this.#peer;
-    if (peer.hubId === hubId) return { what: 'failed', why: 'the URL leads to this hub itself' };
+    if (peer.hubId === hubId) return { what: 'failed', ...failureOf(problemOf('target_is_self')) };
     const isTest = events.every(({ topic }) => topic === 'test');
     const locations = isTest ? [] : events.flatMap(({ json }) => this.#sent(json, peer.hubId));
     if (locations.length === 0 && !isTest) return { what: 'delivered' };
@@ -81,7 +83,13 @@ class HubSender {
     await discard(response);
     const { status } = response;
     if (status === 401 || status === 403) this.#remote.forgetToken();
-    if (INVALID.has(status)) return { what: 'rejected', why: `the other hub answered ${status}` };
+    if (INVALID.has(status)) {
+      return {
+        what: 'rejected',
+        why: `the other hub answered ${status}`,
+        problem: problemOf('target_answered', { status }),
+      };
+    }
     return outcomeOf(status, response.headers.get('retry-after'), now());
   }
 

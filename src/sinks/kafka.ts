@@ -8,19 +8,16 @@ import {
 } from '@platformatic/kafka';
 import { kafkaMechanismOf, targetNameOf } from '../entities/sinks.ts';
 import type { Sink } from '../model/sink.ts';
+import { type Failure, failureOf, reasonOfFailure } from '../model/target_failure.ts';
+import { problemOf } from '../problem.ts';
 import type { Outcome, QueuedEvent } from './delivery_queue.ts';
-import { messageLimits, messageOf, type OpenedSender, type SenderDeps } from './sender.ts';
+import { messageLimits, messageOf, type OpenedSender, type SenderDeps, tooSlow } from './sender.ts';
 
 const PORT = 9092;
 const TIMEOUT_MS = 15_000;
 const BATCH_MAX = 100;
 /** The library repeats a request this many times, after this delay. Then the schedule of the sink applies. */
 const [RETRIES, RETRY_MS] = [2, 250] as const;
-/** Errors of Node.js for a certificate that no trusted authority has signed, has expired, or is of another host. */
-const UNTRUSTED = new Set([
-  ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
-  ...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID', 'ERR_TLS_CERT_ALTNAME_INVALID'],
-]);
 /** Errors of brokers for a record, or a batch of records, that is too large. */
 const TOO_LARGE = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']);
 
@@ -58,7 +55,7 @@ class KafkaClient {
     const aborter = new AbortController();
     const cancel = schedule(this.#timeoutMs, () => {
       aborter.abort();
-      late.resolve({ what: 'failed', why: `no complete response within ${this.#timeoutMs} ms` });
+      late.resolve({ what: 'failed', ...tooSlow(this.#timeoutMs) });
     });
     const outcome = await Promise.race([this.#produce(events, aborter.signal), late.promise]);
     cancel();
@@ -80,17 +77,22 @@ class KafkaClient {
       return { what: 'delivered' };
     } catch (error) {
       const cause = innermost(error);
-      const { apiId = '', code = '' } = cause as { readonly apiId?: string; readonly code?: string };
-      return { what: TOO_LARGE.has(apiId) ? 'rejected' : 'failed', why: this.#reasonOf(cause, apiId, code) };
+      const { apiId = '' } = cause as { readonly apiId?: string };
+      if (TOO_LARGE.has(apiId)) {
+        return { what: 'rejected', why: cause.message, problem: problemOf('target_rejects', {}, cause.message) };
+      }
+      return { what: 'failed', ...this.#failureOf(cause, apiId) };
     }
   }
 
-  #reasonOf({ message }: Error, apiId: string, code: string): string {
-    if (apiId === 'SASL_AUTHENTICATION_FAILED') return 'the broker does not accept the user and the password';
-    if (apiId === 'UNSUPPORTED_SASL_MECHANISM')
-      return `the broker does not support ${kafkaMechanismOf(this.#sink.url)}, the mechanism of SASL in the URL`;
-    if (UNTRUSTED.has(code)) return `the certificate of the broker is not trusted: ${message}`;
-    return message;
+  #failureOf(cause: Error, apiId: string): Failure {
+    if (apiId === 'SASL_AUTHENTICATION_FAILED') return failureOf(problemOf('target_credentials'));
+    if (apiId === 'UNSUPPORTED_SASL_MECHANISM') {
+      const mechanism = kafkaMechanismOf(this.#sink.url) ?? '';
+      return failureOf(problemOf('target_mechanism', { mechanism }));
+    }
+    const problem = reasonOfFailure(cause);
+    return { why: problem.reason === 'target_certificate' ? String(problem) : cause.message, problem };
   }
 
   #recordOf(event: QueuedEvent): ProducedRecord {

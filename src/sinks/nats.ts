@@ -8,6 +8,8 @@ import {
 } from '@nats-io/transport-node';
 import { messageOf as errorText } from '../errors.ts';
 import type { Sink } from '../model/sink.ts';
+import { type Failure, reasonOfFailure } from '../model/target_failure.ts';
+import { problemOf } from '../problem.ts';
 import type { Outcome, QueuedEvent } from './delivery_queue.ts';
 import { messageLimits, messageOf, type OpenedSender, type SenderDeps } from './sender.ts';
 
@@ -27,7 +29,7 @@ export function openNats(sink: Sink, deps: SenderDeps): OpenedSender {
     try {
       return await publisher.publish(message);
     } catch (error) {
-      return { what: 'failed', why: errorText(error) };
+      return { what: 'failed', why: errorText(error), problem: reasonOfFailure(error) };
     }
   };
   return { limits, sender: { send, close: () => publisher.close() } };
@@ -61,7 +63,7 @@ class Publisher {
     const bytes = Buffer.from(message.body);
     const limit = connection.info?.max_payload ?? Number.POSITIVE_INFINITY;
     if (bytes.length > limit)
-      return { what: 'rejected', why: `the server accepts ${limit} bytes, found ${bytes.length}` };
+      return { what: 'rejected', ...rejectionOf(`the server accepts ${limit} bytes, found ${bytes.length}`) };
     const fields = headers();
     fields.set('Nats-Msg-Id', message.id);
     fields.set('Content-Type', message.contentType);
@@ -70,7 +72,7 @@ class Publisher {
       const reply = await connection.request(this.#subject, bytes, { timeout: this.#timeoutMs, headers: fields });
       const { error } = reply.json<{ readonly error?: { readonly description?: string } }>();
       if (error === undefined) return { what: 'delivered' };
-      return { what: 'failed', why: `the stream answered: ${error.description ?? 'an error'}` };
+      return { what: 'failed', ...rejectionOf(`the stream answered: ${error.description ?? 'an error'}`) };
     }
     connection.publish(this.#subject, bytes, { headers: fields });
     await connection.flush();
@@ -127,6 +129,10 @@ class Publisher {
       throw error;
     }
   }
+}
+
+function rejectionOf(why: string): Failure {
+  return { why, problem: problemOf('target_rejects', {}, why) };
 }
 
 /** Credentials in a secret: `user:password`, or a token. */

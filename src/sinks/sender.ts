@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Sink } from '../model/sink.ts';
+import { type Failure, failureOf } from '../model/target_failure.ts';
+import { problemOf } from '../problem.ts';
 import type { Outcome, QueueLimits, QueuedEvent } from './delivery_queue.ts';
 
 /** Connection to the target of a sink. */
@@ -120,4 +122,9 @@ function batchId(events: readonly QueuedEvent[]): string {
   const hash = createHash('sha256');
   for (const { id } of events) hash.update(`${id}\n`);
   return `batch_${hash.digest('base64url').slice(0, 22)}`;
+}
+
+/** The failure of a request that took too long. */
+export function tooSlow(timeoutMs: number): Failure {
+  return failureOf(problemOf('target_too_slow', { timeout: timeoutMs }));
 }

@@ -4,6 +4,9 @@ import { compileFilter } from '../fanout/filter.ts';
 import { HubError, messageOf } from '../errors.ts';
 import type { EventLogReader, EventTopic, LoggedEvent } from '../model/logged_event.ts';
 import { LIVE_TOPICS, type LiveTopic, type Sink, type SinkDelivery, type SinkStatus } from '../model/sink.ts';
+import { type Failure, reasonOfFailure } from '../model/target_failure.ts';
+import { problemOf } from '../problem.ts';
+import type { ErrorReason } from '../reasons.ts';
 import { formatTime } from '../model/time.ts';
 import type { View } from '../model/topics.ts';
 import { type Batch, DeliveryQueue, type Outcome, type QueuedEvent } from './delivery_queue.ts';
@@ -35,6 +38,7 @@ export interface SinkProgress {
   readonly cursor?: string | undefined;
   /** Why the sink is disabled. */
   readonly disabled?: string | undefined;
+  readonly disabledBy?: ErrorReason | undefined;
 }
 
 /** The last command of a user. */
@@ -62,7 +66,7 @@ const CLOSE_MS = 2000;
 interface Attempt {
   readonly endedMs: number;
   readonly durationMs: number;
-  readonly error?: string;
+  readonly failure?: Failure;
 }
 
 /**
@@ -86,13 +90,13 @@ export class SinkRunner {
   #saving: Promise<void> | undefined;
   #saved: SinkProgress | undefined;
   /** Why the log cannot be read; the sink continues only after a command. */
-  #logProblem: string | undefined;
+  #logProblem: Failure | undefined;
   #isReading = false;
   #mayHaveMore = true;
   #isClosed = false;
   #lastLive = 0;
   #livePrefix: string;
-  #lastError: string | undefined;
+  #lastError: Failure | undefined;
   #deliveredMs: number | undefined;
   /** Called when nothing is in flight. */
   #idle: () => void = () => undefined;
@@ -112,9 +116,10 @@ export class SinkRunner {
     const isNamed = !logged.includes(ALERTS) && deps.rulesNaming(sink.id).size > 0;
     this.#logged = isNamed ? [...logged, ALERTS] : logged;
     this.#livePrefix = `live_${deps.newId()}`;
-    if (progress.disabled !== undefined) this.#queue.disable(progress.disabled);
+    if (progress.disabled !== undefined) this.#queue.disable({ why: progress.disabled, problem: progress.disabledBy });
     if (command?.state === 'paused') this.#queue.pause();
-    if (this.#logged.length > 0 && deps.events === undefined) this.#logProblem = 'the hub has no event log';
+    if (this.#logged.length > 0 && deps.events === undefined)
+      this.#logProblem = { why: 'the hub has no event log', problem: problemOf('no_event_log') };
   }
 
   /** Starts the delivery. A sink without progress starts with the next event. */
@@ -149,9 +154,9 @@ export class SinkRunner {
 
   status(): SinkStatus {
     const { added, delivered, rejected, dropped, replayed, failures } = this.#queue.counts;
-    const { cursor, waiting, oldestMs, retryAtMs, problem } = this.#queue;
+    const { cursor, waiting, oldestMs, retryAtMs } = this.#queue;
     const phase = this.#queue.phase;
-    const error = this.#logProblem ?? problem ?? this.#lastError;
+    const failure = this.#logProblem ?? this.#queue.failure ?? this.#lastError;
     return {
       id: this.#sink.id,
       state: this.#logProblem !== undefined && phase === 'active' ? 'failing' : phase,
@@ -162,7 +167,7 @@ export class SinkRunner {
       ...{ added, delivered, rejected, dropped, replayed, failures },
       ...(retryAtMs !== undefined && { retry_at: formatTime(retryAtMs) }),
       ...(this.#deliveredMs !== undefined && { last_delivered_at: formatTime(this.#deliveredMs) }),
-      ...(error !== undefined && { error }),
+      ...shown(failure),
     };
   }
 
@@ -178,8 +183,10 @@ export class SinkRunner {
 
   /** Current progress, to store. */
   get progress(): SinkProgress {
-    const { cursor, phase, problem } = this.#queue;
-    const disabled = phase === 'disabled' ? { disabled: problem ?? 'disabled' } : {};
+    const { cursor, phase, failure } = this.#queue;
+    const by = failure?.problem && { reason: failure.problem.reason, params: failure.problem.params };
+    const disabled =
+      phase === 'disabled' ? { disabled: failure?.why ?? 'disabled', ...(by && { disabledBy: by }) } : {};
     return { epoch: this.#epoch, ...(cursor !== undefined && { cursor }), ...disabled };
   }
 
@@ -263,8 +270,8 @@ export class SinkRunner {
     if (outcome.what === 'delivered') {
       this.#deliveredMs = ended.endedMs;
       this.#lastError = undefined;
-    } else this.#lastError = outcome.why;
-    const last: Attempt = outcome.what === 'delivered' ? ended : { ...ended, error: outcome.why };
+    } else this.#lastError = outcome;
+    const last: Attempt = outcome.what === 'delivered' ? ended : { ...ended, failure: outcome };
     const isDone = outcome.what === 'delivered' || (outcome.what === 'rejected' && events.length === 1);
     for (const event of events) {
       if (!isDone) {
@@ -286,9 +293,9 @@ export class SinkRunner {
   }
 
   #report(before: string): void {
-    const { phase, problem } = this.#queue;
+    const { phase, failure } = this.#queue;
     if (phase === before) return;
-    const facts = { sink: this.#sink.name, id: this.#sink.id, ...(problem !== undefined && { error: problem }) };
+    const facts = { sink: this.#sink.name, id: this.#sink.id, ...(failure !== undefined && { error: failure.why }) };
     if (phase === 'failing') this.#deps.warn('A sink fails; the hub retries', facts);
     if (phase === 'disabled') this.#deps.warn('A sink is disabled until a user resumes it', facts);
   }
@@ -318,13 +325,13 @@ export class SinkRunner {
       }
     } catch (error) {
       if (error instanceof HubError && error.reason.startsWith('cursor_')) {
-        this.#logProblem = messageOf(error);
+        this.#logProblem = { why: error.message, problem: error };
         warn('A sink cannot continue: its position is not in the event log', {
           sink: this.#sink.name,
           id: this.#sink.id,
         });
       } else {
-        this.#lastError = messageOf(error);
+        this.#lastError = { why: messageOf(error), problem: reasonOfFailure(error) };
         this.#mayHaveMore = true;
         schedule(READ_RETRY_MS, () => this.#pump());
       }
@@ -395,6 +402,13 @@ function deliveryOf(
     timestamp: formatTime(timeMs),
     ...(cursor !== undefined && { cursor }),
     ...(last !== undefined && { attempted_at: formatTime(last.endedMs), duration: last.durationMs }),
-    ...(last?.error !== undefined && { error: last.error }),
+    ...shown(last?.failure),
   };
+}
+
+/** A failure as members of a reply. */
+function shown(failure: Failure | undefined): { readonly error?: string } & Partial<ErrorReason> {
+  if (failure === undefined) return {};
+  const { why, problem } = failure;
+  return { error: why, ...(problem && { reason: problem.reason, params: problem.params }) };
 }

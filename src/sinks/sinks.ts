@@ -112,7 +112,7 @@ export class Sinks {
     const sink = this.documents.get(id);
     const running = this.#running.get(sink.id);
     if (running !== undefined) return running.runner.status();
-    const { cursor, disabled } = this.#progress.get(sink.id) ?? {};
+    const { cursor, disabled, disabledBy } = this.#progress.get(sink.id) ?? {};
     const problem = this.#problems.get(sink.id);
     const error = disabled ?? problem;
     const isPaused = this.#commands.get(sink.id)?.state === 'paused';
@@ -122,6 +122,7 @@ export class Sinks {
       delivering: false,
       ...(cursor !== undefined && { cursor }),
       ...(error !== undefined && { error }),
+      ...(disabled !== undefined && disabledBy),
     };
   }
 
@@ -145,7 +146,8 @@ export class Sinks {
     await sender.close();
     const duration = Math.max(0, Math.round(now() - startMs));
     if (outcome.what === 'delivered') return { delivered: true, duration };
-    return { delivered: false, duration, error: outcome.why };
+    const { why: error, problem } = outcome;
+    return { delivered: false, duration, error, ...(problem && { reason: problem.reason, params: problem.params }) };
   }
 
   /** Pauses or resumes a sink. Rejects with HUB_NOT_FOUND and HUB_UNAVAILABLE. */

@@ -1,8 +1,10 @@
 import { Webhook } from 'standardwebhooks';
 import type { Sink } from '../model/sink.ts';
+import { reasonOfFailure } from '../model/target_failure.ts';
+import { problemOf } from '../problem.ts';
 import type { Outcome, QueuedEvent } from './delivery_queue.ts';
 import { isSuccess, outcomeOf } from './http_outcome.ts';
-import { messageLimits, messageOf, type OpenedSender, type SenderDeps, type SinkMessage } from './sender.ts';
+import { messageLimits, messageOf, type OpenedSender, type SenderDeps, type SinkMessage, tooSlow } from './sender.ts';
 
 const TIMEOUT_MS = 15_000;
 /** Bytes of a response that are read. Longer responses are cut off. */
@@ -48,7 +50,7 @@ async function request(
   { fetch, schedule, whyNotHost, now }: SenderDeps,
 ): Promise<Outcome> {
   const why = whyNotHost(new URL(url).hostname);
-  if (why !== undefined) return { what: 'failed', why };
+  if (why !== undefined) return { what: 'failed', why, problem: problemOf('target_not_allowed', {}, why) };
   const timeoutMs = timeout ?? TIMEOUT_MS;
   const aborter = new AbortController();
   const cancel = schedule(timeoutMs, () => aborter.abort());
@@ -58,8 +60,8 @@ async function request(
     else await response.body?.cancel();
     return outcomeOf(response.status, response.headers.get('retry-after'), now());
   } catch (error) {
-    if (aborter.signal.aborted) return { what: 'failed', why: `no complete response within ${timeoutMs} ms` };
-    return { what: 'failed', why: causeOf(error) };
+    if (aborter.signal.aborted) return { what: 'failed', ...tooSlow(timeoutMs) };
+    return { what: 'failed', why: causeOf(error), problem: reasonOfFailure(error) };
   } finally {
     cancel();
   }

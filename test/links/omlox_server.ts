@@ -26,6 +26,8 @@ export interface OmloxServer {
   /** Sends text, or a value as JSON, to all clients. */
   send(frame: unknown): void;
   publish(topic: string, ...payload: readonly unknown[]): void;
+  /** Ends all connections of WebSockets without a close frame. */
+  terminate(): void;
 }
 
 export async function openOmloxServer(t: TestContext): Promise<OmloxServer> {
@@ -67,8 +69,11 @@ export async function openOmloxServer(t: TestContext): Promise<OmloxServer> {
   });
   http.listen(0, '127.0.0.1');
   await once(http, 'listening');
-  t.after(() => {
+  const terminate = (): void => {
     for (const socket of sockets) socket.terminate();
+  };
+  t.after(() => {
+    terminate();
     webSockets.close();
     http.close();
     http.closeAllConnections();
@@ -83,6 +88,7 @@ export async function openOmloxServer(t: TestContext): Promise<OmloxServer> {
     locations: [],
     token: undefined,
     send,
+    terminate,
     publish: (topic, ...payload) => send({ event: 'message', topic, payload }),
   };
   return server;

@@ -59,8 +59,9 @@ test('A rejected token is reported and never returned, and a new one is used at 
   const [hub, server] = await Promise.all([openHub(t), openOmloxServer(t)]);
   server.token = 'new-secret';
   const other = await link(hub, server.url, { token: 'old-secret' });
-  const { last_error } = await other.until(({ status }) => status === 'waiting');
+  const { last_error, reason, params } = await other.until(({ status }) => status === 'waiting');
   assert.equal(last_error, 'The other hub reports: not authenticated (10006)');
+  assert.deepEqual([reason, params], ['link_reported', {}]);
   const put = (body: object) => hub.put(`/links/${other.id}`, { name: 'other', url: server.url, ...body });
   const changed = await put({ token: 'new-secret' });
   await other.until(isComplete);

@@ -82,7 +82,7 @@ test('A dead sink is tried at the times of Standard Webhooks, with one probe eac
   }
   const waits = times.map((time, i) => time - (times[i - 1] ?? 0));
   assert.deepEqual(waits, RETRY_DELAYS_MS);
-  assert.match(queue.problem ?? '', /event e1 failed 10 times: it answered 500|it answered 500/);
+  assert.match(queue.failure?.why ?? '', /event e1 failed 10 times: it answered 500|it answered 500/);
   assert.equal(queue.cursor, 'c0');
   assert.deepEqual(queue.step(nowMs + 1e9), { send: [], wakeAtMs: Infinity });
   queue.resume();
@@ -159,7 +159,7 @@ test('410 disables a sink, and an event that is too large is rejected alone', ()
   const gone = queueOf(['a', 'b']);
   gone.step(0);
   gone.settle(1, { what: 'gone', why: '410' }, at(0));
-  assert.deepEqual([gone.phase, gone.problem, gone.step(1).send], ['disabled', '410', []]);
+  assert.deepEqual([gone.phase, gone.failure?.why, gone.step(1).send], ['disabled', '410', []]);
 
   const large = queueOf(['a', 'b', 'c'], { batchMax: 10, concurrency: 1 });
   assert.deepEqual(idsOf(large.step(0).send), ['e1,e2,e3']);

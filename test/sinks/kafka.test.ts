@@ -192,7 +192,7 @@ test('A user and a password are required if the broker does', { skip }, async (t
   const wrong = await senderOf(t, { topic: 'users', port, secret: 'hub:wrong' });
   assert.match(
     failure(await wrong.send([eventOf('e1')])),
-    /^failed: the broker does not accept the user and the password/,
+    /^failed: the server does not accept the user and the password/,
   );
   const other = await senderOf(t, { topic: 'users', port, secret: KAFKA_USER, query: '?sasl=SCRAM-SHA-256' });
   assert.match(failure(await other.send([eventOf('e1')])), /^failed: .*mechanism/i);
@@ -223,11 +223,11 @@ test('A broker with TLS, an authority of its own and SCRAM receives events, and 
     failures[name] = failure(await sender.send([eventOf('e3')]));
   }
   assert.deepEqual(failures, {
-    'wrong password': 'failed: the broker does not accept the user and the password',
-    'unknown user': 'failed: the broker does not accept the user and the password',
+    'wrong password': 'failed: the server does not accept the user and the password',
+    'unknown user': 'failed: the server does not accept the user and the password',
     'another mechanism': 'failed: the broker does not support PLAIN, the mechanism of SASL in the URL',
-    'certificate that is not trusted': 'failed: the certificate of the broker is not trusted: self-signed certificate',
-    'another authority': 'failed: the certificate of the broker is not trusted: self-signed certificate',
+    'certificate that is not trusted': 'failed: the certificate of the server is not trusted: self-signed certificate',
+    'another authority': 'failed: the certificate of the server is not trusted: self-signed certificate',
     'TLS to a port without it':
       'failed: Client network socket disconnected before secure TLS connection was established',
   });

@@ -34,14 +34,19 @@ function depsOf(allowed: readonly string[] = ['127.0.0.1', 'localhost']): Sender
   };
 }
 
-async function send(
-  url: string,
-  {
-    sink = {},
-    events = [EVENT],
-    deps = depsOf(),
-  }: { sink?: Partial<Sink>; events?: QueuedEvent[]; deps?: SenderDeps } = {},
-): Promise<Outcome> {
+interface Sent {
+  readonly sink?: Partial<Sink>;
+  readonly events?: QueuedEvent[];
+  readonly deps?: SenderDeps;
+}
+
+/** The outcome without the reason of a failure. */
+async function send(url: string, sent?: Sent): Promise<object> {
+  const { problem: _problem, ...outcome } = { problem: undefined, ...(await outcomeOf(url, sent)) };
+  return outcome;
+}
+
+async function outcomeOf(url: string, { sink = {}, events = [EVENT], deps = depsOf() }: Sent = {}): Promise<Outcome> {
   const { sender } = await openSender(
     { id: '1', name: 'A', type: 'webhook', url, topics: ['fence_events'], ...sink },
     deps,
@@ -122,12 +127,36 @@ for (const [status, headers, outcome] of ANSWERS) {
   });
 }
 
+test('Each failure has a reason for other languages', async (t) => {
+  const server = await serverOf(t);
+  const slow = { timeout: 1000 };
+  for (const [status, reason, params] of [
+    [301, 'target_redirects', { status: 301 }],
+    [401, 'target_answered', { status: 401 }],
+    [410, 'target_gone', {}],
+    [undefined, 'target_too_slow', { timeout: 1000 }],
+  ] as const) {
+    server.answer = (_request, response) => void (status === undefined || response.writeHead(status).end());
+    const outcome = await outcomeOf(server.url, { sink: slow });
+    assert.ok(outcome.what !== 'delivered');
+    assert.deepEqual([outcome.problem?.reason, outcome.problem?.params], [reason, params]);
+  }
+  await server.close();
+  for (const [url, reason] of [
+    [server.url, 'target_refused'],
+    ['http://10.1.1.1/', 'target_not_allowed'],
+  ] as const) {
+    const outcome = await outcomeOf(url);
+    assert.equal(outcome.what === 'failed' && outcome.problem?.reason, reason);
+  }
+});
+
 test('Retry-After may be a date', async (t) => {
   const server = await serverOf(t);
   const atMs = Date.now() + 120_000;
   server.answer = (_request, response) =>
     response.writeHead(429, { 'retry-after': new Date(atMs).toUTCString() }).end();
-  const outcome = await send(server.url);
+  const outcome = await outcomeOf(server.url);
   assert.ok(outcome.what === 'failed');
   const { retryAfterMs = 0 } = outcome;
   assert.ok(retryAfterMs > 110_000 && retryAfterMs <= 120_000, String(retryAfterMs));

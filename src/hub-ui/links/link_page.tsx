@@ -17,6 +17,7 @@ import { countText } from '../languages/numbers.ts';
 import { wholeText } from '../languages/times.ts';
 import { Headline } from '../operations/headline.tsx';
 import { ProblemNotice, usePolled } from '../operations/polled.tsx';
+import { failureText } from '../problems/sentences.ts';
 import { LinkDialog } from './link_dialog.tsx';
 import { linkPath, type LinkWithState, meaningOf, outageText, STATUS_LOOKS, statusOf } from './link_text.ts';
 import styles from './links.module.css';
@@ -130,7 +131,7 @@ function StateFacts({ state, nowMs }: StateProps & { readonly nowMs: number }) {
         [t('Mirrored entities'), count(state.mirrored)],
         [t('Not mirrored'), count(state.not_mirrored || undefined)],
         [t('Entities compared'), time(state.mirrored_at)],
-        [t('Last error'), state.last_error ?? undefined],
+        [t('Last error'), failureText(state.last_error, state)],
         [t('Time of the error'), time(state.last_error_at)],
       ]}
     />

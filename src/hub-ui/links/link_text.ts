@@ -2,6 +2,7 @@ import type { Link, LinkState, LinkStatus } from '../../model/link.ts';
 import { ago, durationText } from '../controls/time.ts';
 import { t } from '../languages/language.ts';
 import { wholeText } from '../languages/times.ts';
+import { failureText } from '../problems/sentences.ts';
 
 /** A link in replies of the hub. */
 export type LinkWithState = Link & { readonly state?: LinkState };
@@ -52,10 +53,10 @@ export function meaningOf(link: LinkWithState, nowMs: number): string {
 
 /** Since when a link has been down, and why; for a list. */
 export function problemText(link: LinkWithState, nowMs: number): string {
-  const { down_from: from, last_error: error } = link.state ?? {};
+  const { down_from: from, last_error: error, ...failure } = link.state ?? {};
   if (statusOf(link) !== 'waiting' || from == null) return meaningOf(link, nowMs);
   const long = durationText(Math.max(0, nowMs - Date.parse(from)));
-  return t('Down for {long}: {why}', { long, why: error ?? t('the reason is unknown') });
+  return t('Down for {long}: {why}', { long, why: failureText(error, failure) ?? t('the reason is unknown') });
 }
 
 /** The last outage that is over; undefined without one. */

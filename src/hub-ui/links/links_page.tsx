@@ -15,10 +15,14 @@ import { can } from '../hub/access.ts';
 import { t } from '../languages/language.ts';
 import { countText } from '../languages/numbers.ts';
 import { ProblemNotice, usePolled } from '../operations/polled.tsx';
+import { loadMessages } from '../problems/sentences.ts';
 import { LinkDialog } from './link_dialog.tsx';
 import { LinkPage } from './link_page.tsx';
 import { type LinkWithState, problemText, STATUS_LOOKS, statusOf } from './link_text.ts';
 import styles from './links.module.css';
+
+// Errors in the states are shown in the user's language.
+await loadMessages();
 
 const EVERY_MS = 3_000;
 

@@ -225,6 +225,16 @@ function sentence(text: string): string {
   return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
 }
 
+/** Why something failed, in a state: by its reason on a page in German, or the English text. */
+export function failureText(
+  error: string | null | undefined,
+  { reason, params }: Partial<ErrorReason>,
+): string | undefined {
+  if (error == null) return undefined;
+  const known = { reason, params };
+  return german !== undefined && isHubProblem(known) ? sentence(reasonText(known)) : error;
+}
+
 /** Formats an error as a sentence. */
 export function errorText(error: unknown): string {
   return sentence(error instanceof Error ? error.message : String(error));

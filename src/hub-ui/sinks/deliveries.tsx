@@ -15,6 +15,7 @@ import { t } from '../languages/language.ts';
 import { countText, millisecondsText } from '../languages/numbers.ts';
 import { clockText, wholeText } from '../languages/times.ts';
 import { ProblemNotice, usePolled } from '../operations/polled.tsx';
+import { failureText } from '../problems/sentences.ts';
 import { sinkPath } from './sink_test.tsx';
 import { DELIVERY_LOOKS } from './sink_text.ts';
 import styles from './sinks.module.css';
@@ -100,10 +101,10 @@ const COLUMNS: readonly Column<SinkDelivery>[] = [
     key: 'state',
     title: t('State'),
     class: styles.name,
-    cell: ({ state, error }) => (
+    cell: ({ state, error, ...failure }) => (
       <>
         <Badge tone={DELIVERY_LOOKS[state].tone}>{DELIVERY_LOOKS[state].label}</Badge>
-        {error !== undefined && <p class={styles.error}>{error}</p>}
+        {error !== undefined && <p class={styles.error}>{failureText(error, failure)}</p>}
       </>
     ),
   },

@@ -18,6 +18,7 @@ import { countText } from '../languages/numbers.ts';
 import { wholeText } from '../languages/times.ts';
 import { Headline } from '../operations/headline.tsx';
 import { ProblemNotice, usePolled } from '../operations/polled.tsx';
+import { failureText } from '../problems/sentences.ts';
 import { Deliveries } from './deliveries.tsx';
 import { ReplayDialog } from './replay_dialog.tsx';
 import { SinkDialog } from './sink_dialog.tsx';
@@ -182,7 +183,7 @@ function StateCard({ status }: { readonly status: SinkStatus }) {
               </time>
             ),
           ],
-          [t('Error'), status.error],
+          [t('Error'), failureText(status.error, status)],
         ]}
       />
     </Card>

@@ -16,10 +16,14 @@ import { can } from '../hub/access.ts';
 import { t } from '../languages/language.ts';
 import { countText } from '../languages/numbers.ts';
 import { ProblemNotice, usePolled } from '../operations/polled.tsx';
+import { failureText, loadMessages } from '../problems/sentences.ts';
 import { SinkDialog } from './sink_dialog.tsx';
 import { SinkPage } from './sink_page.tsx';
 import { STATE_LOOKS, typeLabel } from './sink_text.ts';
 import styles from './sinks.module.css';
+
+// Errors in the states are shown in the user's language.
+await loadMessages();
 
 const EVERY_MS = 3_000;
 
@@ -97,7 +101,7 @@ const COLUMNS: readonly (Column<Row> & { readonly value: (row: Row) => string | 
     cell: ({ sink, status }) => (
       <>
         <Link href={`/sinks/${encodeURIComponent(sink.id)}`}>{sink.name}</Link>
-        {status?.error !== undefined && <p class={styles.error}>{status.error}</p>}
+        {status?.error !== undefined && <p class={styles.error}>{failureText(status.error, status)}</p>}
       </>
     ),
   },
