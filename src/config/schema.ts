@@ -297,6 +297,16 @@ export const ConfigSchema = Type.Object({
     description:
       'Behavior of a trackable whose provider is removed: "stay" at the last position, or "leave" all fences at once.',
   }),
+  fence_crossing: Word(['none', 'segment'], {
+    default: 'none',
+    description: 'Whether the way between two locations enters and leaves fences that do not set "crossing".',
+  }),
+  crossing_max_gap: Type.Integer({
+    minimum: 1,
+    maximum: 3_600_000,
+    default: 10_000,
+    description: 'Maximum time between two locations whose way crosses fences and gates, in milliseconds.',
+  }),
   fence_event_provider_id: Word(['null', 'set'], {
     default: 'null',
     description: 'provider_id of fence events of trackables: "null", or "set" to the provider of the location.',

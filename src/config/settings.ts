@@ -115,6 +115,8 @@ function bytesPerSecond(config: Config): number {
 const ALIKE = [
   'calculate_collisions_default',
   'detached_trackables',
+  'fence_crossing',
+  'crossing_max_gap',
   'fence_event_provider_id',
   'max_parent_depth',
   'mqtt_subscriptions',
@@ -305,6 +307,7 @@ export function shardSettings(config: Config) {
       providerInTrackableEvents: config.fence_event_provider_id === 'set',
       detachedStay: config.detached_trackables === 'stay',
       parentsMax: config.max_parent_depth,
+      crossing: { byDefault: config.fence_crossing, maxGapMs: config.crossing_max_gap },
       ...(config.history && { recorded: recordedPlaces(config) }),
     },
   };

@@ -9,7 +9,7 @@ import type { Motion } from './motion/motion.ts';
 import type { StepCounts, FenceEventJson, ReleasedState } from './outcome.ts';
 import type { PositionWriter, HistoryRecording } from './history_rows.ts';
 import type { RowWriter } from './row_bytes.ts';
-import type { ShardState } from './state.ts';
+import type { CrossingSettings, ShardState } from './state.ts';
 import type { FilteredVariant } from './variant_filter.ts';
 import type { ZoneMove } from './zone/following.ts';
 import type { ZoneLookup } from './zone/zone_table.ts';
@@ -29,6 +29,8 @@ export interface ShardOptions {
   readonly detachedStay: boolean;
   /** Maximum depth of nested parents. Trackables nested deeper, in old data, do not move with their ancestors. */
   readonly parentsMax: number;
+  /** Settings of crossings between two locations; by default only fences that say so have them, within 10 s. */
+  readonly crossing?: CrossingSettings | undefined;
   /** Settings of the history recording; undefined to record nothing. */
   readonly recorded?: HistoryRecording | undefined;
 }

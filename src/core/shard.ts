@@ -61,7 +61,7 @@ export interface StepBatch {
 
 /** Opens an empty shard. */
 export function openShard(options: ShardOptions): Shard {
-  const state = emptyState(options.newBuffer);
+  const state = emptyState(options.newBuffer, options.crossing);
   const { index } = options;
   const context: ShardContext = {
     options,

@@ -1,4 +1,4 @@
-import type { StoredFence } from '../model/fence.ts';
+import type { Fence, StoredFence } from '../model/fence.ts';
 import type { ObjectKind } from '../model/id.ts';
 import type { LocationProvider } from '../model/provider.ts';
 import type { Trackable } from '../model/trackable.ts';
@@ -20,6 +20,7 @@ export interface ShardState {
   /** Zones that follow objects. */
   readonly followers: Followers;
   readonly fences: Map<string, FenceState>;
+  readonly crossing: CrossingState;
   /** Fences by slot, their number in the fence index. */
   readonly slots: (FenceState | undefined)[];
   readonly freeSlots: number[];
@@ -51,6 +52,22 @@ export interface ShardState {
   /** Ranks locations of trackables that have no rules of their own. */
   rules: Ranking;
 }
+
+/** Which fences evaluate the way between two observations: see cross_fences.ts. */
+export interface CrossingState extends CrossingSettings {
+  /** Number of these fences. */
+  fences: number;
+}
+
+/** Settings of the crossings between two observations. */
+export interface CrossingSettings {
+  /** The mode of fences that set none. */
+  readonly byDefault: NonNullable<Fence['crossing']>;
+  /** Maximum time between two observations. */
+  readonly maxGapMs: number;
+}
+
+const UNCROSSED: CrossingSettings = { byDefault: 'none', maxGapMs: 10_000 };
 
 /** The trackables that a provider is assigned to, in id order, and their ids. */
 export interface Assigned {
@@ -149,11 +166,12 @@ export interface FenceJson {
   readonly properties: string;
 }
 
-export function emptyState(newBuffer: NewRecordBuffer): ShardState {
+export function emptyState(newBuffer: NewRecordBuffer, crossing = UNCROSSED): ShardState {
   return {
     zones: new ZoneTable(),
     followers: new Followers(),
     fences: new Map(),
+    crossing: { ...crossing, fences: 0 },
     slots: [],
     freeSlots: [],
     metInObservation: new Int32Array(64),

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { PointOrPolygon } from './geojson.ts';
 import { ElevationRef } from './location.ts';
-import { Crs, Maybe, Meters, Named, Properties } from './schema.ts';
+import { Crs, Maybe, Meters, Named, OneOf, Properties } from './schema.ts';
 import {
   entryDelay,
   entryToleranceTimeout,
@@ -28,6 +28,13 @@ export const Fence = Named('Fence', {
   entry_tolerance_timeout: entryToleranceTimeout,
   exit_delay: exitDelay,
   entry_delay: entryDelay,
+  crossing: Maybe(
+    OneOf(['none', 'segment'], {
+      title: 'FenceCrossing',
+      description:
+        'Whether the way between two locations enters and leaves the fence; default: setting fence_crossing.',
+    }),
+  ),
   crs: Maybe(Crs('EPSG:4326 (default), local, a UTM or a UPS code.')),
   zone_id: Maybe(Type.String({ description: 'Id or foreign id of the zone of a local region.' })),
   elevation_ref: Maybe(ElevationRef),

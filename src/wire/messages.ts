@@ -10,6 +10,7 @@ import type { Outcome } from '../core/outcome.ts';
 import type { HistoryRecording } from '../core/history_rows.ts';
 import { PackedRows } from '../core/row_bytes.ts';
 import type { StepBatch } from '../core/shard.ts';
+import type { CrossingSettings } from '../core/state.ts';
 import { type Borrowed, copied, lend, look } from '../model/borrowed.ts';
 import type { EventBatch } from '../model/event_batch.ts';
 import type { Fence } from '../model/fence.ts';
@@ -32,6 +33,8 @@ export interface ShardSettings {
   readonly providerInTrackableEvents: boolean;
   readonly detachedStay: boolean;
   readonly parentsMax: number;
+  /** See ShardOptions. */
+  readonly crossing?: CrossingSettings | undefined;
   /** See ShardOptions. */
   readonly recorded?: HistoryRecording | undefined;
   /** Whether to start without warm_shard.ts, so that many short-lived hubs start in two thirds of the time. */

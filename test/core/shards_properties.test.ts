@@ -39,7 +39,7 @@ test('Shards retain nothing of objects that they do not own', async () => {
         for (const { trackables: of } of assigned.values()) for (const object of of) assert.ok(here.has(object));
         if (here.size === 0)
           assert.deepEqual(
-            leftovers(shard.state).filter((left) => !/^(fences|slots|zones)/.test(left)),
+            leftovers(shard.state).filter((left) => !/^(fences|slots|zones|crossing)/.test(left)),
             [],
           );
       }

@@ -6,6 +6,7 @@ import { roundDegrees, roundMeters } from '../geo/rounding.ts';
 import type { FenceState, FenceJson } from '../state.ts';
 import { feature, featureCollection, pointInPlane, polygonInPlane, viewTransform } from '../zone/view.ts';
 import type { ZoneLookup } from '../zone/zone_table.ts';
+import type { CrossingMark } from './observe_fences.ts';
 import { localPlane } from './fence_plane.ts';
 
 /** An entry or exit decided by the state machines of a fence. */
@@ -20,6 +21,8 @@ export interface FenceChange {
   /** The provider that crossed, or the provider of the trackable's location. */
   readonly providerId: string | undefined;
   readonly trackables: readonly string[];
+  /** Mark of an event between two observations of the object. */
+  readonly mark?: CrossingMark | undefined;
 }
 
 /** Returns the filter fields of a fence event, published by the hub or posted by a client. */
@@ -39,6 +42,9 @@ export function objectOfFenceEvent(fields: FilterFields): readonly [kind: Object
 
 const PROPERTIES_NAME = ',"properties":';
 
+/** Members of the event's properties, by mark. */
+const MARKS: Readonly<Record<CrossingMark, string>> = { crossed: '"hub.crossed":true' };
+
 interface EventOptions {
   /** Whether events of trackables contain the provider. */
   readonly nameProvider: boolean;
@@ -56,13 +62,20 @@ export function fenceEventJson(
   fence.json ??= jsonOf(fence);
   const json = fence.json;
   const provider = (trackableId === undefined || nameProvider) && providerId !== undefined ? providerId : null;
-  const properties = json.properties.length - PROPERTIES_NAME.length > propertiesMax ? '' : json.properties;
+  const own = json.properties.length - PROPERTIES_NAME.length > propertiesMax ? '' : json.properties;
+  const properties = change.mark === undefined ? own : markedProperties(own, MARKS[change.mark]);
   const exit = change.exitMs === undefined ? '' : `,"exit_time":"${formatTime(change.exitMs)}"`;
   return (
     `{"id":"${id}","fence_id":${json.id},"event_type":"${change.type}","provider_id":${JSON.stringify(provider)},` +
     `"trackable_id":${JSON.stringify(trackableId ?? null)},"trackables":${JSON.stringify(change.trackables)}` +
     `${json.foreignId},"entry_time":"${formatTime(change.entryMs)}"${exit}${properties}}`
   );
+}
+
+/** Adds a member to properties as JSON. A member of the fence with the same name loses: parsers take the last one. */
+function markedProperties(properties: string, mark: string): string {
+  if (properties === '' || properties === `${PROPERTIES_NAME}{}`) return `${PROPERTIES_NAME}{${mark}}`;
+  return `${properties.slice(0, -1)},${mark}}`;
 }
 
 /**

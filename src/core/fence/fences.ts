@@ -3,6 +3,7 @@ import type { Zone } from '../../model/zone.ts';
 import { projection } from '../geo/crs.ts';
 import { CHANGED_MEMBERS, type FenceState, type ShardState, type Tracked } from '../state.ts';
 import type { ZoneLookup } from '../zone/zone_table.ts';
+import { isCrossed } from './cross_fences.ts';
 import type { FenceIndex, Region } from './fence_index.ts';
 import { localPlane } from './fence_plane.ts';
 import { withCompactRegion } from './compact_polygon.ts';
@@ -31,6 +32,7 @@ export function setFence(state: ShardState, index: FenceIndex, entity: StoredFen
   if (!isThere && region === undefined) index.delete(slot);
   if (!isThere && region !== undefined) index.set(slot, region);
   const fence: FenceState = { ...compiled, region };
+  state.crossing.fences += Number(isCrossed(state, fence)) - Number(before !== undefined && isCrossed(state, before));
   state.fences.set(entity.id, fence);
   state.slots[slot] = fence;
   if (slot >= state.metInObservation.length) {
@@ -79,6 +81,7 @@ export function deleteFence(state: ShardState, index: FenceIndex, id: string): T
   const fence = state.fences.get(id);
   if (fence === undefined) return [];
   state.fences.delete(id);
+  if (isCrossed(state, fence)) state.crossing.fences--;
   state.slots[fence.slot] = undefined;
   state.freeSlots.push(fence.slot);
   index.delete(fence.slot);

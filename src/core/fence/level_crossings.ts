@@ -18,8 +18,9 @@ export interface SeparationOnWay {
   readonly least: number;
 }
 
-/** A fraction of the way at which the object is first found in another area, and the index of that area. */
+/** A change to another area. */
 export interface AreaChange {
+  /** Fraction of the way: the middle of a piece that is not halved. */
   readonly fraction: number;
   /** Number of levels below the separation. */
   readonly area: number;
@@ -36,7 +37,7 @@ interface Sample {
   readonly separation: number;
 }
 
-/** Returns the changes in order. The last one may be at the end of the way, none at its start. */
+/** Returns the changes in order, without areas that the object is in for at most the shortest piece. */
 export function areaChanges(way: SeparationOnWay): AreaChange[] {
   const sample = (fraction: number): Sample => ({ fraction, separation: way.at(fraction) });
   let samples = [sample(0), sample(1)];
@@ -53,12 +54,23 @@ export function areaChanges(way: SeparationOnWay): AreaChange[] {
     if (finer.length === samples.length) break;
     samples = finer;
   }
+  return changesBetween(samples, way);
+}
+
+function changesBetween(samples: readonly Sample[], { levels, least }: SeparationOnWay): AreaChange[] {
   const changes: AreaChange[] = [];
-  let before = areaAt(way.levels, (samples[0] as Sample).separation);
-  for (const { fraction, separation } of samples) {
-    const area = areaAt(way.levels, separation);
-    if (area !== before) changes.push({ fraction, area });
-    before = area;
+  const first = areaAt(levels, (samples[0] as Sample).separation);
+  let last = first;
+  for (let i = 1; i < samples.length; i++) {
+    const [from, to] = [samples[i - 1] as Sample, samples[i] as Sample];
+    const area = areaAt(levels, to.separation);
+    if (area === last) continue;
+    const fraction = (from.fraction + to.fraction) / 2;
+    const before = changes.at(-1);
+    const isTouch = before !== undefined && fraction - before.fraction <= least;
+    if (isTouch && (changes.at(-2)?.area ?? first) === area) changes.pop();
+    else changes.push({ fraction, area });
+    last = area;
   }
   return changes;
 }
@@ -72,6 +84,7 @@ function limit({ levels }: SeparationOnWay, from: Sample, to: Sample): number {
 function mayChange({ levels, meters, least }: SeparationOnWay, from: Sample, to: Sample): boolean {
   const width = to.fraction - from.fraction;
   if (width <= least) return false;
+  if (areaAt(levels, from.separation) !== areaAt(levels, to.separation)) return true;
   const middle = (from.separation + to.separation) / 2;
   const reach = (meters * width) / 2;
   return areaAt(levels, middle - reach) !== areaAt(levels, middle + reach);

@@ -25,7 +25,12 @@ export interface Crossing {
   readonly fence: FenceState;
   readonly entryMs: number;
   readonly exitMs: number | undefined;
+  /** Mark of an event between two observations: see cross_fences.ts. */
+  readonly mark?: CrossingMark;
 }
+
+/** `crossed`: the event was generated between two observations. */
+export type CrossingMark = 'crossed';
 
 /**
  * Evaluates an observation in all fences that the object touches, and in all fences of its memberships, since a member
@@ -86,7 +91,7 @@ export function observeFences(
 
 /** Writes the slots of the fences that the footprint may touch into `state.near` and returns their number. */
 // hot
-function overlapping(state: ShardState, index: FenceIndex, nearby: Nearby, footprint: Footprint): number {
+export function overlapping(state: ShardState, index: FenceIndex, nearby: Nearby, footprint: Footprint): number {
   const most = nearby.slots.length;
   if (most === 0) return 0;
   if (most > state.near.length) state.near = new Int32Array(2 * most);

@@ -26,8 +26,11 @@ export interface Segment {
 /** Latitude in degrees from which segments are great circles. */
 const POLAR_DEGREES = 89;
 const POLAR_PIECES = 64;
-/** Bound of the rounding of lengths, and of the sphere as an approximation of the ellipsoid. */
-const [LENGTH_MARGIN, POLAR_MARGIN] = [1 + 1e-6, 1.01] as const;
+/**
+ * Bounds of the errors of lengths: those of distances to fences, 1 mm per 100 m, and of the sphere instead of the
+ * ellipsoid.
+ */
+const [LENGTH_MARGIN, POLAR_MARGIN] = [1.0005, 1.01] as const;
 
 /** Returns the segment between two positions. */
 export function segmentBetween(from: LonLat, to: LonLat): Segment {

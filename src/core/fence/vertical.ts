@@ -68,7 +68,10 @@ export function verticalDepthMeters(vertical: Vertical, at: Height): number {
  * Returns the height of a location in the fence's reference. A location above a floor uses the floor level of its own
  * zone, a fence above a floor that of its zone. If the level is missing, the other zone's level applies.
  */
-function heightIn(vertical: Vertical, { z, elevationRef, levelMetres }: Height): number | undefined {
+export function heightIn(
+  vertical: Vertical,
+  { z, elevationRef, levelMetres }: Omit<Height, 'floor'>,
+): number | undefined {
   if (z === undefined || elevationRef === vertical.elevationRef) return z;
   if (vertical.elevationRef === 'wgs84') {
     const level = levelMetres ?? vertical.levelMetres;

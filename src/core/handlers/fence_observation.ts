@@ -1,5 +1,7 @@
 import { assignedTo } from '../assignments.ts';
-import type { FenceObservation, TimingChain } from '../fence/observe_fences.ts';
+import type { ShardContext } from '../context.ts';
+import { crossFences, type Departure } from '../fence/cross_fences.ts';
+import { type Crossing, type FenceObservation, observeFences, type TimingChain } from '../fence/observe_fences.ts';
 import { type OwnTiming, UNSET } from '../fence/timing.ts';
 import type { Fix } from '../location/fix.ts';
 import { footprintOf } from '../motion/shape.ts';
@@ -25,6 +27,54 @@ export function observeProvider(
     eventTimeMs,
     timing: providerTiming(state, provider),
   };
+}
+
+/**
+ * Returns a copy of the last observation of an object, before its next location replaces it. Undefined if it had none,
+ * or if no fence evaluates the way to the next one.
+ */
+// hot
+export function departureOf({ crossing }: ShardState, { fix }: ProviderState | TrackableState): Departure | undefined {
+  if (crossing.fences === 0 || fix === undefined) return undefined;
+  const { lon, lat, floor, z, elevationRef, receivedMs, eventTimeMs } = fix;
+  return {
+    lon,
+    lat,
+    floor,
+    z,
+    elevationRef,
+    levelMetres: fix.zone?.wgs84_height ?? undefined,
+    receivedMs,
+    eventTimeMs,
+  };
+}
+
+/**
+ * Evaluates an observation in all fences that the object touches or is a member of and, if it comes from `departure`,
+ * the way to it in the fences that evaluate ways. Returns the crossings in order; undefined for none.
+ */
+// hot
+export function observeMove(
+  context: ShardContext,
+  object: ProviderState | TrackableState,
+  seen: FenceObservation,
+  departure: Departure | undefined,
+): Crossing[] | undefined {
+  const onWay = departure && crossFences(context, object, wayTo(context, object, seen, departure));
+  const there = observeFences(context, object, seen);
+  if (onWay === undefined) return there;
+  return there === undefined ? onWay : [...onWay, ...there];
+}
+
+function wayTo(
+  { setBacks }: ShardContext,
+  object: ProviderState | TrackableState,
+  to: FenceObservation,
+  from: Departure,
+): Parameters<typeof crossFences>[2] {
+  const shape = object.kind === 'provider' ? POINT : object.entity;
+  const course = object.fix?.course;
+  return { from, to, setBacks, extentAt: (lon, lat) => footprintOf(shape, lon, lat, course) };
 }
 
 /** Returns the timing of a provider: the values of its last location override those of its only trackable. */

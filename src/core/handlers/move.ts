@@ -1,7 +1,6 @@
 import { carriedBy } from '../assignments.ts';
 import type { Moment, ShardContext } from '../context.ts';
 import type { Footprint } from '../fence/fence_index.ts';
-import { observeFences } from '../fence/observe_fences.ts';
 import type { Item } from '../item.ts';
 import type { Fix } from '../location/fix.ts';
 import { positionOf } from '../location/location_json.ts';
@@ -10,7 +9,7 @@ import { footprintOf } from '../motion/shape.ts';
 import { CHANGED_MEMBERS, type ShardState, type TrackableState, type Tracked, touch } from '../state.ts';
 import { fireSuppressed, schedule } from './on_deadline.ts';
 import { publishMotion, publishTrackableCrossings } from './publish.ts';
-import { observeTrackable } from './fence_observation.ts';
+import { departureOf, observeMove, observeTrackable } from './fence_observation.ts';
 import { significantFix } from './significant_fix.ts';
 
 /** A trackable's next fix, with the event time of the location that caused it and the time of receipt. */
@@ -18,6 +17,8 @@ export interface FixArrival {
   readonly fix: Fix;
   readonly eventTimeMs: number;
   readonly moment: Moment;
+  /** Whether the trackable moves there, rather than being found there after another change; false if absent. */
+  readonly isMove?: boolean;
   /** Levels of parents above the trackable that move with it; 0 if absent. */
   readonly above?: number;
 }
@@ -68,13 +69,15 @@ export function moveTrackable(context: ShardContext, trackable: TrackableState, 
 export function moveTo(
   context: ShardContext,
   trackable: TrackableState,
-  { fix, eventTimeMs, moment }: FixArrival,
+  { fix, eventTimeMs, moment, isMove }: FixArrival,
 ): void {
+  const departure = isMove === true ? departureOf(context.state, trackable) : undefined;
   settle(context.state, trackable, fix);
   touch(context.state, trackable);
   context.draft.counts.motions++;
   publishMotion(context, trackable);
-  const crossings = observeFences(context, trackable, observeTrackable(trackable, eventTimeMs, moment.nowMs));
+  const seen = observeTrackable(trackable, eventTimeMs, moment.nowMs);
+  const crossings = observeMove(context, trackable, seen, departure);
   publishTrackableCrossings(context, trackable, crossings);
   schedule(context.state, trackable);
   reportMotion(context, trackable, eventTimeMs, moment);

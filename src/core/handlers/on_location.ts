@@ -1,14 +1,13 @@
 import { eventTimeOfMonotonic } from '../../model/clock_steps.ts';
 import { assignedTo } from '../assignments.ts';
 import type { Moment, ShardContext } from '../context.ts';
-import { observeFences } from '../fence/observe_fences.ts';
 import { locate } from '../location/locate.ts';
 import type { ReceivedLocation } from '../location/received.ts';
 import { providerState, touch } from '../state.ts';
 import { follow, moveFollowers } from './move.ts';
 import { fireSuppressed, schedule } from './on_deadline.ts';
 import { publishLocation, publishProviderCrossings } from './publish.ts';
-import { observeProvider } from './fence_observation.ts';
+import { departureOf, observeMove, observeProvider } from './fence_observation.ts';
 
 /**
  * Handles a location, in this order: check that it is newer than the provider's last, locate it, publish it, evaluate
@@ -43,13 +42,16 @@ export function onLocation(context: ShardContext, location: ReceivedLocation): v
   const { source } = location;
   const isLocal = location.crs === 'local';
   const about = { providerId, source, zone, timing, trackables: assigned.ids, isLocal };
+  // The memory of the last fix may be reused for the next one.
+  const departure = departureOf(state, provider);
   const fix = state.fixes.renew(provider, location, derived, about);
   touch(state, provider);
   publishLocation(context, fix);
-  const crossings = observeFences(context, provider, observeProvider(state, provider, fix, moment.nowMs));
+  const seen = observeProvider(state, provider, fix, moment.nowMs);
+  const crossings = observeMove(context, provider, seen, departure);
   publishProviderCrossings(context, provider, crossings);
   schedule(state, provider);
   if (state.followers.any) moveFollowers(context, provider, fix, seq);
-  const arrival = { fix, eventTimeMs, moment };
+  const arrival = { fix, eventTimeMs, moment, isMove: true };
   for (const trackable of assigned.trackables) follow(context, trackable, arrival);
 }

@@ -112,14 +112,14 @@ function publish(
   const variants = context.variants.get('fence_events') ?? NO_VARIANTS;
   const { draft, setBacks } = context;
   const { counts } = draft;
-  for (const { fence, entryMs, exitMs } of crossings) {
+  for (const { fence, entryMs, exitMs, mark } of crossings) {
     if (exitMs === undefined) counts.entries++;
     else counts.exits++;
     if (variants.length === 0) continue;
     const type = exitMs === undefined ? 'region_entry' : 'region_exit';
     const entered = wallClockOfEventTime(entryMs, setBacks);
     const left = exitMs && Math.max(entered, wallClockOfEventTime(exitMs, setBacks));
-    publishFenceEvent(context, variants, { fence, type, entryMs: entered, exitMs: left, ...subject });
+    publishFenceEvent(context, variants, { fence, type, entryMs: entered, exitMs: left, mark, ...subject });
   }
 }
 
