@@ -8,7 +8,7 @@ import { zoneTransform } from '../core/zone/zone_transform.ts';
 import { type InputBounds, DEFAULT_BOUNDS } from '../model/bounds.ts';
 import { checker } from '../model/check.ts';
 import type { StoredFence } from '../model/fence.ts';
-import { PointOrPolygon } from '../model/geojson.ts';
+import { Geometry } from '../model/geojson.ts';
 import { idKey, isUnset } from '../model/id.ts';
 import { isSame } from '../model/json_tree.ts';
 import { show } from '../model/error_value_text.ts';
@@ -53,7 +53,7 @@ export interface DraftOptions {
 }
 
 const zoneSchema = checker(Zone);
-const regionSchema = checker(PointOrPolygon);
+const regionSchema = checker(Geometry);
 
 /** Entities loaded between yields. */
 const LOADED_AT_ONCE = 200;

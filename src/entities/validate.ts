@@ -9,6 +9,7 @@ import { isProximityZone, transformationType } from '../core/zone/zone_type.ts';
 import { Anchor } from '../model/anchor.ts';
 import { checker } from '../model/check.ts';
 import { Fence, type StoredFence } from '../model/fence.ts';
+import { positionLists } from '../model/geojson.ts';
 import { idKey, isUnset, isUuid } from '../model/id.ts';
 import { LocationProvider } from '../model/provider.ts';
 import { pathOf, show } from '../model/error_value_text.ts';
@@ -215,11 +216,13 @@ function checkPositions(fence: Fence, plane: PlaneTransform | undefined): void {
     checkPosition(region.coordinates, 'region.coordinates', plane);
     return;
   }
+  const isLine = region.type === 'LineString';
   // hot: once per position
-  for (const [i, ring] of region.coordinates.entries()) {
+  for (const [i, ring] of positionLists(region).entries()) {
+    const path = isLine ? 'region.coordinates' : `region.coordinates[${i}]`;
     for (let j = 0; j < ring.length; j++) {
       const position = ring[j] as number[];
-      if (!isWithin(position, plane)) checkPosition(position, `region.coordinates[${i}][${j}]`, plane);
+      if (!isWithin(position, plane)) checkPosition(position, `${path}[${j}]`, plane);
     }
   }
 }

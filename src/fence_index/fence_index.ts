@@ -5,7 +5,7 @@ import { DEGREES_PER_METER, RADIANS } from '../core/geo/ellipsoid.ts';
 import { wrapLongitude } from '../core/geo/longitude.ts';
 import { FenceTree } from './fence_tree.ts';
 import { boxOfFootprint, boxOfRegion, type LonLatBox, overlap } from './lon_lat_box.ts';
-import { CircleShape, PolygonShape, type Shape } from './shapes.ts';
+import { CircleShape, LINE_SHAPE, PolygonShape, type Shape } from './shapes.ts';
 import { ChangeLog, finestLevel, type Tile, TileCache, tileAt, tileSpot } from './tiles.ts';
 
 /**
@@ -14,6 +14,11 @@ import { ChangeLog, finestLevel, type Tile, TileCache, tileAt, tileSpot } from '
  */
 export async function openFenceIndex(): Promise<FenceIndex> {
   return new OpenFenceIndex(await openGeos());
+}
+
+function shapeOf(region: Region, geos: Geos): Shape {
+  if (region.kind === 'line') return LINE_SHAPE;
+  return region.kind === 'circle' ? new CircleShape(region) : new PolygonShape(region, geos);
 }
 
 interface IndexedFence {
@@ -38,7 +43,7 @@ class OpenFenceIndex implements FenceIndex {
   set(slot: number, region: Region): void {
     this.delete(slot);
     const box = boxOfRegion(region);
-    const shape = region.kind === 'circle' ? new CircleShape(region) : new PolygonShape(region, this.#geos);
+    const shape = shapeOf(region, this.#geos);
     this.#tree.insert(slot, box);
     this.#fences[slot] = { shape, box };
     this.#changes.add(box);

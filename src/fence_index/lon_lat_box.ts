@@ -26,6 +26,7 @@ export function boxOfRegion(region: Region): LonLatBox {
     const { lon, lat } = region;
     return widened({ lon, halfWidth: 0, south: lat, north: lat }, region.radiusMetres + LEAST_SLACK_METERS);
   }
+  if (region.kind === 'line') return widened(boxOfRings([region.positions]), LEAST_SLACK_METERS);
   return widened(boxOfRings(region.rings), Math.max(region.slackMeters, LEAST_SLACK_METERS));
 }
 

@@ -2,7 +2,8 @@ import { outOfAxis, problemOf, type Problem } from '../problem.ts';
 import type { ParamValue } from '../reasons.ts';
 import { type Geos, openGeos } from '../../wasm/geos.ts';
 import { isGeographic, normalizeFence } from '../core/fence/region_normal.ts';
-import { alignHoles, flatRing } from '../core/geo/rings.ts';
+import { alignHoles, flatLine, flatRing } from '../core/geo/rings.ts';
+import { selfContact } from '../core/geo/line_contact.ts';
 import type { ShapeChecks } from '../core/shape_checks.ts';
 import type { Fence } from '../model/fence.ts';
 import type { Polygon } from '../model/geojson.ts';
@@ -23,6 +24,9 @@ function check(fence: Fence, geos: Geos): Problem | undefined {
   if (region.type === 'Point') {
     return explainPosition(region.coordinates, ['coordinates'], geographic) ?? explainRadius(fence);
   }
+  if (region.type === 'LineString') {
+    return explainPositions(region.coordinates, ['coordinates'], geographic) ?? explainLine(fence);
+  }
   return explainCoordinates(region.coordinates, geographic) ?? explainTolerance(fence) ?? explainShape(fence, geos);
 }
 
@@ -33,12 +37,38 @@ function explainRadius({ radius }: Fence): Problem | undefined {
 
 function explainCoordinates(rings: readonly (readonly number[][])[], geographic: boolean): Problem | undefined {
   for (const [i, ring] of rings.entries()) {
-    for (const [k, position] of ring.entries()) {
-      if (isFine(position, geographic)) continue;
-      return explainPosition(position, ['coordinates', String(i), String(k)], geographic);
-    }
+    const problem = explainPositions(ring, ['coordinates', String(i)], geographic);
+    if (problem !== undefined) return problem;
   }
   return undefined;
+}
+
+function explainPositions(
+  positions: readonly number[][],
+  segments: readonly string[],
+  geographic: boolean,
+): Problem | undefined {
+  for (const [k, position] of positions.entries()) {
+    if (isFine(position, geographic)) continue;
+    return explainPosition(position, [...segments, String(k)], geographic);
+  }
+  return undefined;
+}
+
+/** Maximum positions of a gate: its check compares all pairs of edges. */
+const LINE_MAX = 1000;
+
+/** Checks that a line has two different positions, and neither crosses nor touches itself except at its ends. */
+function explainLine(fence: Fence): Problem | undefined {
+  const { region } = normalizeFence(fence);
+  if (region.type !== 'LineString') return undefined;
+  const path = 'region.coordinates';
+  const { length } = region.coordinates;
+  if (length < 2) return problemOf('too_few', { path, limit: 2, unit: 'different_points', found: length });
+  if (length > LINE_MAX) return problemOf('too_many', { path, limit: LINE_MAX, unit: 'positions', found: length });
+  const at = selfContact(flatLine(region.coordinates, isGeographic(fence)));
+  if (at === undefined) return undefined;
+  return problemOf('line_touches_itself', { path: pathOf(path, [String(at)]), found: show(region.coordinates[at]) });
 }
 
 /** Bounds of coordinates. Longitudes may go once around the earth, for regions across the antimeridian. */

@@ -14,6 +14,14 @@ export interface Shape {
   destroy(): void;
 }
 
+/** A line, which nothing touches and nothing is in. */
+export const LINE_SHAPE: Shape = {
+  touches: () => false,
+  distanceMeters: () => Number.POSITIVE_INFINITY,
+  depthMeters: () => Number.NEGATIVE_INFINITY,
+  destroy: () => undefined,
+};
+
 type Circle = Extract<Region, { kind: 'circle' }>;
 
 /** A circle on the ellipsoid: all positions whose geodesic distance from the center is at most the radius. */

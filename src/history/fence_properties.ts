@@ -92,13 +92,19 @@ export function wholeEvents(
     const column = String(properties ?? '');
     if (!read.has(column)) read.set(column, referredProperties(folder, column));
     const json = read.get(column);
-    // Appends the member: the event is a non-empty object without properties.
-    const whole = json === undefined ? String(event) : `${String(event).slice(0, -1)},"properties":${json}}`;
+    const whole = json === undefined ? String(event) : withProperties(String(event), json);
     characters += whole.length;
     if (events.length > 0 && characters > CHARACTERS_MAX) break;
     events.push(whole);
   }
   return events;
+}
+
+/** Adds the properties of the fence to an event, which is a non-empty object. It may have marks of its own. */
+function withProperties(event: string, json: string): string {
+  const { properties, ...rest } = JSON.parse(event) as { readonly properties?: object };
+  if (properties === undefined) return `${event.slice(0, -1)},"properties":${json}}`;
+  return JSON.stringify({ ...rest, properties: { ...JSON.parse(json), ...properties } });
 }
 
 /**

@@ -49,7 +49,7 @@ export class LargeShapes implements ShapeChecks {
 
   regionProblem(fence: Fence): Problem | undefined {
     const { region, crs, entry_tolerance, exit_tolerance } = fence;
-    if (region.type === 'Point' || !isLarge(region)) return this.#options.small.regionProblem(fence);
+    if (region.type !== 'Polygon' || !isLarge(region)) return this.#options.small.regionProblem(fence);
     // Only these members affect the result.
     const rest = { id: '', ...(crs != null && { crs }), entry_tolerance, exit_tolerance } as Omit<Fence, 'region'>;
     return this.#answer({ kind: 'region', fence: rest, polygon: flattenPolygon(region) }, 'region');

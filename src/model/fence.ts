@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { PointOrPolygon } from './geojson.ts';
+import { Geometry } from './geojson.ts';
 import { ElevationRef } from './location.ts';
 import { Crs, Maybe, Meters, Named, OneOf, Properties } from './schema.ts';
 import {
@@ -15,7 +15,7 @@ import type { Zone } from './zone.ts';
 /** A region whose entries and exits are events. */
 export const Fence = Named('Fence', {
   id: Type.String({ description: 'Id of the fence.' }),
-  region: PointOrPolygon,
+  region: Geometry,
   radius: Meters('Radius of a round fence, whose region is a Point.'),
   extrusion: Meters('Height of the fence.'),
   floor: Maybe(Type.Number({ description: 'Floor of the fence; all floors if absent.' })),

@@ -21,6 +21,7 @@ export function geometryProblem(value: unknown, path: string, types: readonly Ge
   if (!isObject(value)) {
     const found = show(value);
     if (second === undefined) return problemOf('not_geojson', { path, type: first, found });
+    if (types.length > 2) return problemOf('not_geojson_of', { path, allowed: types, found });
     return problemOf('not_geojson_of_two', { path, type: first, other_type: second, found });
   }
   const { type, coordinates } = value;

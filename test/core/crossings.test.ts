@@ -473,3 +473,138 @@ function significant(events: readonly FenceEvent[], others: readonly FenceEvent[
 function short(events: readonly FenceEvent[]): string[] {
   return brief(events).map((line) => line.replace(' tag ', ' '));
 }
+
+describe('A gate', () => {
+  const GATE: Fence = {
+    id: 'gate',
+    region: {
+      type: 'LineString',
+      coordinates: [
+        [0, 0],
+        [0, 10],
+      ],
+    },
+    crs: 'local',
+    zone_id: HALL.id,
+    properties: { lane: 1 },
+  };
+  const rows: readonly [name: string, gate: Partial<Fence>, way: readonly Spot[], hears: readonly string[]][] = [
+    [
+      'to its right',
+      {},
+      [
+        [-10, 5],
+        [30, 5],
+      ],
+      ['right 1.25'],
+    ],
+    [
+      'to its left',
+      {},
+      [
+        [30, 5],
+        [-10, 5],
+      ],
+      ['left 1.75'],
+    ],
+    [
+      'beside it',
+      {},
+      [
+        [-10, 12],
+        [30, 12],
+      ],
+      [],
+    ],
+    [
+      'there and back',
+      {},
+      [
+        [-5, 5],
+        [5, 5],
+        [-5, 5],
+      ],
+      ['right 1.5', 'left 2.5'],
+    ],
+    [
+      'over a position on it',
+      {},
+      [
+        [-5, 5],
+        [0, 5],
+        [5, 5],
+      ],
+      ['right 2'],
+    ],
+    [
+      'on another floor',
+      { floor: 1 },
+      [
+        [-10, 5],
+        [30, 5],
+      ],
+      [],
+    ],
+    [
+      'above it',
+      { extrusion: 3 },
+      [
+        [-10, 5, 4],
+        [30, 5, 4],
+      ],
+      [],
+    ],
+    [
+      'down through its height',
+      { extrusion: 3 },
+      [
+        [-10, 5, 3.5],
+        [30, 5, -0.5],
+      ],
+      ['right 1.25'],
+    ],
+    [
+      'whatever its crossing says',
+      { crossing: 'none' },
+      [
+        [-10, 5],
+        [30, 5],
+      ],
+      ['right 1.25'],
+    ],
+  ];
+  for (const [name, more, way, hears] of rows) {
+    it(`has one event for a way ${name}`, async () => {
+      const harness = await ShardHarness.open();
+      harness.tell(0, zone(), fence({ ...GATE, ...more }));
+      for (const [i, spot] of way.entries()) harness.tell(1 + i, inHall(1 + i, spot));
+      harness.step(60);
+      const events = harness.takeFenceEvents();
+      assert.deepEqual(
+        events.map((event) => {
+          assert.equal(event.event_type, 'region_exit');
+          assert.equal(event.entry_time, event.exit_time);
+          assert.equal(event.properties?.['lane'], 1);
+          return `${event.properties?.['hub.direction']} ${brief([event])[0]?.split('-')[1]}`;
+        }),
+        hears,
+      );
+      assert.deepEqual(harness.ask(61, { ask: 'fence_providers', id: 'gate', spatial: false }), { ids: [] });
+      assert.deepEqual(harness.ask(61, { ask: 'fence_providers', id: 'gate', spatial: true }), { ids: [] });
+    });
+  }
+
+  it('can become a fence, and a fence a gate', async () => {
+    const harness = await ShardHarness.open();
+    harness.tell(0, zone(), fence(GATE));
+    harness.tell(1, inHall(1, [-10, 5]));
+    harness.tell(1.5, fence({ ...DOCK, id: 'gate', crossing: 'none' }));
+    harness.tell(2, inHall(2, [5, 5]));
+    harness.tell(2.5, fence(GATE));
+    harness.tell(3, inHall(3, [-5, 5]));
+    harness.tell(4, deleted('fence', 'gate'));
+    harness.tell(5, inHall(5, [5, 5]));
+    assert.deepEqual(short(harness.takeFenceEvents()), ['entry gate 2', 'exit gate 2-2.5', 'exit gate 2.5-2.5']);
+    assert.equal(harness.shard.state.crossing.fences, 0);
+  });
+});

@@ -25,6 +25,7 @@ export const POINTS = [
 ];
 
 export const polygon = (coordinates: number[][][] = SQUARE) => ({ type: 'Polygon', coordinates });
+export const line = (coordinates: number[][]) => ({ type: 'LineString', coordinates });
 export const point = (x: number, y: number) => ({ type: 'Point', coordinates: [x, y] });
 export const uwbZone = (more: object = {}) => ({ type: 'uwb', ground_control_points: POINTS, ...more });
 export const rfidZone = (more: object = {}) => ({ type: 'rfid', position: point(8.68, 50.11), ...more });

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { Kind } from '../../src/entities/entities.ts';
 import { HubError } from '../../src/errors.ts';
 import { beside, carrier, hole } from './beside.ts';
-import { POINTS, point, polygon, rfidZone, UUID_A, UUID_B, uwbZone } from './open_entities.ts';
+import { POINTS, point, line, polygon, rfidZone, UUID_A, UUID_B, uwbZone } from './open_entities.ts';
 
 const mobile = { 'com.hdm.hub.zone.autozoneupdate.trackables': [UUID_A] };
 
@@ -89,7 +89,49 @@ const BAD: Record<Kind, readonly (readonly [object | null, RegExp])[]> = {
   ],
   fence: [
     [{}, /^region: is required/],
-    [{ region: { type: 'LineString', coordinates: [] } }, /^region\.type: must be one of Po.*found "LineString"$/],
+    [{ region: { type: 'MultiPoint', coordinates: [] } }, /^region\.type: must be one of Po.*found "MultiPoint"$/],
+    [{ region: 7 }, /^region: must be a GeoJSON geometry of one of the types Point, Polygon, LineString, found 7$/],
+    [{ region: line([]) }, /^region\.coordinates: must be a list of at least 2 positions, found \[\]$/],
+    [{ region: line([[8, 50]]) }, /^region\.coordinates: must be a list of at least 2 positions, found \[\[8,50\]\]$/],
+    [
+      {
+        region: line([
+          [8, 50],
+          [8, 50],
+        ]),
+      },
+      /^region\.coordinates: must have at least 2 different points, found 1$/,
+    ],
+    [
+      {
+        region: line([
+          [8, 50],
+          [8, 91],
+        ]),
+      },
+      /^region\.coordinates\[1\]\[1\]: must be a latitude.*found 91$/,
+    ],
+    [
+      {
+        region: line([
+          [0, 0],
+          [2, 0],
+          [2, 2],
+          [1, -1],
+        ]),
+      },
+      /^region\.coordinates\[2\]: must be on a line that does not cross or touch itself, found \[2,2\]$/,
+    ],
+    [
+      {
+        region: line([
+          [8, 50],
+          [8, 51],
+        ]),
+        crossing: 'x',
+      },
+      /^crossing: must be one of none, segment, found "x"$/,
+    ],
     [{ region: point(8, 50) }, /^radius: must be greater than 0 .*found nothing$/],
     [{ region: point(8, 50), radius: 0 }, /^radius: must be greater than 0 .*found 0$/],
     [{ region: point(8, 50), radius: -1 }, /^radius: must be >= 0, found -1$/],
@@ -138,13 +180,13 @@ const BAD: Record<Kind, readonly (readonly [object | null, RegExp])[]> = {
     [{ region: polygon([]) }, /^region\.coordinates: must have at least one ring, found \[\]$/],
     [
       { region: { type: 'MultiPolygon', coordinates: [BOW_TIE] } },
-      /^region\.type: must be one of Point, Polygon, found "M/,
+      /^region\.type: must be one of Point, Polygon, LineString, found "M/,
     ],
     [
       { region: { type: 'Feature', geometry: polygon() } },
-      /^region\.type: must be one of Point, Polygon, found "Feature"$/,
+      /^region\.type: must be one of Point, Polygon, LineString, found "Feature"$/,
     ],
-    [{ region: 'x' }, /^region: must be a GeoJSON Point or Polygon, found "x"$/],
+    [{ region: 'x' }, /^region: must be a GeoJSON geometry of one of the types Point, Polygon, LineString, found "x"$/],
     [
       { region: { type: 'Point', coordinates: [8] }, radius: 1 },
       /^region\.coordinates: must be a position .*found \[8\]$/,

@@ -138,7 +138,7 @@ function starRing(
 }
 
 function hasArea(region: Region): boolean {
-  if (region.kind === 'circle') return true;
+  if (region.kind !== 'polygon') return region.kind === 'circle';
   const [ring = new Float64Array()] = region.rings;
   let twice = 0;
   for (let i = 0; i + 3 < ring.length; i += 2) {

@@ -31,14 +31,14 @@ export class ReferenceFenceIndex implements FenceIndex {
 
   distanceMeters(slot: number, footprint: Footprint): number {
     const region = this.#regions.get(slot);
-    if (region === undefined) return Number.POSITIVE_INFINITY;
+    if (region === undefined || region.kind === 'line') return Number.POSITIVE_INFINITY;
     const metres = gap(region, footprint) - footprint.radiusMetres;
     return metres <= slackOf(region) ? 0 : metres;
   }
 
   depthMeters(slot: number, footprint: Footprint): number {
     const region = this.#regions.get(slot);
-    if (region === undefined) return Number.NEGATIVE_INFINITY;
+    if (region === undefined || region.kind === 'line') return Number.NEGATIVE_INFINITY;
     const places: Lonlat[] = [[footprint.lon, footprint.lat], ...pairs(footprint.ring ?? new Float64Array(0))];
     const deepest = Math.max(...places.map((place) => depth(region, place))) + footprint.radiusMetres;
     return this.touches(slot, footprint) ? Math.max(deepest, 0) : deepest;
@@ -54,12 +54,15 @@ function metres(a: Lonlat, b: Lonlat): number {
   return WGS84.Inverse(a[1], a[0], b[1], b[0]).s12 as number;
 }
 
-function slackOf(region: Region): number {
+/** A region with an inside. */
+type Area = Exclude<Region, { kind: 'line' }>;
+
+function slackOf(region: Area): number {
   return region.kind === 'circle' ? 1e-6 : Math.max(region.slackMeters, 1e-6);
 }
 
 /** Distance in meters between the region and the footprint, ignoring its radius. */
-function gap(region: Region, { lon, lat, ring }: Footprint): number {
+function gap(region: Area, { lon, lat, ring }: Footprint): number {
   const centre: Lonlat = [lon, lat];
   if (region.kind === 'circle') {
     const middle: Lonlat = [region.lon, region.lat];
@@ -76,7 +79,7 @@ function gap(region: Region, { lon, lat, ring }: Footprint): number {
   return Math.min(...ofRing, ...ofRegion);
 }
 
-function depth(region: Region, place: Lonlat): number {
+function depth(region: Area, place: Lonlat): number {
   if (region.kind === 'circle') return region.radiusMetres - metres([region.lon, region.lat], place);
   const toEdge = toEdges(region.rings, place);
   return covers(region.rings, place) ? toEdge : -toEdge;

@@ -1,6 +1,7 @@
 import { type ClockStep, eventTimeOfMonotonic } from '../../model/clock_steps.ts';
 import { CHANGED_MEMBERS, type FenceMember, type FenceState, type ShardState, type Tracked } from '../state.ts';
 import type { FenceIndex, Footprint } from './fence_index.ts';
+import { gateCrossings } from './gate_crossings.ts';
 import { areaChanges } from './level_crossings.ts';
 import { deadlineMs, expire, type FenceArea, type FenceMembership, observe } from './membership.ts';
 import { type Crossing, type FenceObservation, overlapping, timingIn } from './observe_fences.ts';
@@ -43,9 +44,9 @@ interface CrossingOnWay extends Crossing {
 /** Precision of a crossing: the coarser of these two. Shorter visits are not seen. */
 const [PRECISION_MS, PRECISION_METERS] = [0.5, 1e-3] as const;
 
-/** Whether events of the fence are generated between two observations. */
+/** Whether events of the fence are generated between two observations. A gate has no others. */
 export function isCrossed({ crossing }: ShardState, fence: FenceState): boolean {
-  return (fence.entity.crossing ?? crossing.byDefault) === 'segment';
+  return fence.region?.kind === 'line' || (fence.entity.crossing ?? crossing.byDefault) === 'segment';
 }
 
 /**
@@ -66,7 +67,8 @@ export function crossFences(
   for (const fence of fencesOnWay({ state, index }, object, way)) {
     const { floor } = fence.vertical;
     if (floor !== undefined && (from.floor !== floor || to.floor !== floor)) continue;
-    if (isCrossed(state, fence)) crossFence(index, object, { fence, way, found });
+    if (fence.region?.kind === 'line') crossGate(fence, way, found);
+    else if (isCrossed(state, fence)) crossFence(index, object, { fence, way, found });
   }
   if (found.length === 0) return undefined;
   return found.sort(inOrder);
@@ -89,6 +91,17 @@ function fencesOnWay(
     if (fence !== undefined) fences.add(fence);
   }
   return fences;
+}
+
+/** Appends an event for each crossing of a gate: an exit, whose entry is at the same time. */
+function crossGate(fence: FenceState, { from, to, segment }: Way, found: CrossingOnWay[]): void {
+  if (fence.region?.kind !== 'line') return;
+  const heightAt = heightOnWay(fence, from, to);
+  for (const { fraction, direction } of gateCrossings(fence.region.positions, segment)) {
+    if (verticalGapMeters(fence.vertical, heightAt(fraction)) > 0) continue;
+    const atMs = timeBetween(from.eventTimeMs, to.eventTimeMs, fraction);
+    found.push({ fence, entryMs: atMs, exitMs: atMs, fraction, mark: direction });
+  }
 }
 
 /** Observes the object in a fence wherever its area changes on the way. */
@@ -141,19 +154,16 @@ function outside(outer: boolean): readonly FenceArea[] {
 }
 
 /** Returns the separation of the object from a fence: its distance in space outside, minus its depth inside. */
-function separationOnWay(index: FenceIndex, { slot, vertical }: FenceState, { from, to, segment, extentAt }: Way) {
-  const [low, high] = [heightIn(vertical, from), heightIn(vertical, to)];
-  const rise = low === undefined || high === undefined ? 0 : high - low;
-  const { elevationRef, levelMetres } = vertical;
+function separationOnWay(index: FenceIndex, fence: FenceState, { from, to, segment, extentAt }: Way) {
+  const { slot, vertical } = fence;
+  const heightAt = heightOnWay(fence, from, to);
   const position: [number, number] = [0, 0];
-  const meters = Math.hypot(segment.meters, rise);
+  const meters = Math.hypot(segment.meters, (heightAt(1).z ?? 0) - (heightAt(0).z ?? 0));
   return {
     meters,
     least: Math.max(PRECISION_MS / (to.eventTimeMs - from.eventTimeMs), PRECISION_METERS / meters),
     at(fraction: number): number {
-      const isKnown = low !== undefined && high !== undefined;
-      const z = isKnown ? low + fraction * rise : undefined;
-      const height: Height = { floor: to.floor, z, elevationRef, levelMetres };
+      const height = heightAt(fraction);
       segment.at(fraction, position);
       const footprint = extentAt(...position);
       const gap = verticalGapMeters(vertical, height);
@@ -161,6 +171,16 @@ function separationOnWay(index: FenceIndex, { slot, vertical }: FenceState, { fr
       if (gap > 0) return gap;
       return -Math.min(verticalDepthMeters(vertical, height), index.depthMeters(slot, footprint));
     },
+  };
+}
+
+/** Returns the height on the way by its fraction, in the reference of the fence; unknown if it is at one of the ends. */
+function heightOnWay({ vertical }: FenceState, from: Departure, to: FenceObservation): (fraction: number) => Height {
+  const [low, high] = [heightIn(vertical, from), heightIn(vertical, to)];
+  const { elevationRef, levelMetres } = vertical;
+  return (fraction) => {
+    const z = low === undefined || high === undefined ? undefined : low + fraction * (high - low);
+    return { floor: to.floor, z, elevationRef, levelMetres };
   };
 }
 

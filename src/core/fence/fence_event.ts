@@ -4,7 +4,7 @@ import { formatTime } from '../../model/time.ts';
 import type { FilterFields, View } from '../../model/topics.ts';
 import { roundDegrees, roundMeters } from '../geo/rounding.ts';
 import type { FenceState, FenceJson } from '../state.ts';
-import { feature, featureCollection, pointInPlane, polygonInPlane, viewTransform } from '../zone/view.ts';
+import { feature, featureCollection, geometryInPlane, viewTransform } from '../zone/view.ts';
 import type { ZoneLookup } from '../zone/zone_table.ts';
 import type { CrossingMark } from './observe_fences.ts';
 import { localPlane } from './fence_plane.ts';
@@ -43,7 +43,11 @@ export function objectOfFenceEvent(fields: FilterFields): readonly [kind: Object
 const PROPERTIES_NAME = ',"properties":';
 
 /** Members of the event's properties, by mark. */
-const MARKS: Readonly<Record<CrossingMark, string>> = { crossed: '"hub.crossed":true' };
+const MARKS: Readonly<Record<CrossingMark, string>> = {
+  crossed: '"hub.crossed":true',
+  left: '"hub.direction":"left"',
+  right: '"hub.direction":"right"',
+};
 
 interface EventOptions {
   /** Whether events of trackables contain the provider. */
@@ -107,7 +111,7 @@ function regionIn(fence: StoredFence, view: View, zones: ZoneLookup): string | u
     out[0] = to === 'wgs84' ? roundDegrees(out[0]) : roundMeters(out[0]);
     out[1] = to === 'wgs84' ? roundDegrees(out[1]) : roundMeters(out[1]);
   };
-  const moved = region.type === 'Point' ? pointInPlane(region, convert) : polygonInPlane(region, convert);
+  const moved = geometryInPlane(region, convert);
   return moved && JSON.stringify(moved);
 }
 

@@ -34,6 +34,8 @@ export interface FenceIndex {
 
 /** Region of a fence on the earth. */
 export type Region =
+  /** A line of lon, lat, lon, lat …, which no footprint touches: objects cross it (gate_crossings.ts). */
+  | { readonly kind: 'line'; readonly positions: Float64Array }
   | { readonly kind: 'circle'; readonly lon: number; readonly lat: number; readonly radiusMetres: number }
   | {
       readonly kind: 'polygon';

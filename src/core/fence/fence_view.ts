@@ -1,10 +1,11 @@
 import { type Fence, type StoredFence, publicFence } from '../../model/fence.ts';
+import { positionLists } from '../../model/geojson.ts';
 import type { View } from '../../model/topics.ts';
 import type { Zone } from '../../model/zone.ts';
 import { type OutOfRange, type PlaneTransform, projection, rangeProblem, displayProjection } from '../geo/crs.ts';
 import { wrapLongitude } from '../geo/longitude.ts';
 import { roundDegrees, roundMeters } from '../geo/rounding.ts';
-import { type Convert, pointInPlane, polygonInPlane } from '../zone/view.ts';
+import { type Convert, geometryInPlane } from '../zone/view.ts';
 import { zoneTransform } from '../zone/zone_transform.ts';
 import { localPlane } from './fence_plane.ts';
 
@@ -25,7 +26,7 @@ export function fenceIn(view: View, fence: StoredFence, zoneBy: ZoneBy): Fence |
   if (from === undefined || to === undefined) return undefined;
   const convert = converter(from, to, view.crs);
   const { region } = fence;
-  const moved = region.type === 'Point' ? pointInPlane(region, convert) : polygonInPlane(region, convert);
+  const moved = geometryInPlane(region, convert);
   if (moved === undefined) return undefined;
   const zone = view.crs === 'local' && viewZone !== undefined ? { zone_id: viewZone.id } : {};
   return { ...publicFence(fence), region: moved, crs: view.crs, ...zone };
@@ -39,9 +40,8 @@ export function fenceRangeProblem({ crs }: View, fence: StoredFence, zoneBy: Zon
   const own = fence.crs ?? 'EPSG:4326';
   const from = own === 'local' ? localPlane(fence, zoneBy) : projection(own);
   if (from === undefined) return undefined;
-  const { type, coordinates } = fence.region;
   const out: [number, number] = [0, 0];
-  for (const [x = 0, y = 0] of type === 'Point' ? [coordinates] : coordinates.flat()) {
+  for (const [x = 0, y = 0] of positionLists(fence.region).flat()) {
     from.toWgs84(x, y, out);
     const problem = rangeProblem(crs, wrapLongitude(roundDegrees(out[0])), roundDegrees(out[1]));
     if (problem !== undefined) return problem;

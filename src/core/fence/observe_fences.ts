@@ -1,6 +1,7 @@
 import { eventTimeOfMonotonic, type ClockStep } from '../../model/clock_steps.ts';
 import { CHANGED_MEMBERS, type FenceState, type FenceMember, type ShardState, type Tracked } from '../state.ts';
 import type { FenceIndex, Footprint, Nearby } from './fence_index.ts';
+import type { Direction } from './gate_crossings.ts';
 import { type FenceArea, deadlineMs, expire, isSameButTimeout, observe } from './membership.ts';
 import { effectiveTiming, type OwnTiming, type Timing, UNSET } from './timing.ts';
 import { type Height, verticalDepthMeters, verticalGapMeters } from './vertical.ts';
@@ -29,8 +30,8 @@ export interface Crossing {
   readonly mark?: CrossingMark;
 }
 
-/** `crossed`: the event was generated between two observations. */
-export type CrossingMark = 'crossed';
+/** `crossed`: the event was generated between two observations. Otherwise the direction in which a gate was crossed. */
+export type CrossingMark = 'crossed' | Direction;
 
 /**
  * Evaluates an observation in all fences that the object touches, and in all fences of its memberships, since a member

@@ -1,8 +1,8 @@
 import type { Fence } from '../../model/fence.ts';
 import type { ToWgs84 } from '../geo/crs.ts';
-import { densifyRings } from '../geo/densify.ts';
+import { densifyLine, densifyRings } from '../geo/densify.ts';
 import { wrapLongitude } from '../geo/longitude.ts';
-import { alignHoles, flatRing, flatRingOf, reversed, signedArea } from '../geo/rings.ts';
+import { alignHoles, flatLine, flatRing, flatRingOf, reversed, signedArea } from '../geo/rings.ts';
 import type { Region } from './fence_index.ts';
 import { CompactPolygon } from './compact_polygon.ts';
 
@@ -15,6 +15,7 @@ export function compileRegion(fence: Fence, toWgs84: ToWgs84 | undefined): Regio
   const { region } = fence;
   if (region.type === 'Point') return circle(region.coordinates, fence.radius, toWgs84);
   const geographic = toWgs84 === undefined;
+  if (region.type === 'LineString') return line(flatLine(region.coordinates, geographic), toWgs84);
   const plane =
     region instanceof CompactPolygon
       ? region.rings.map((ring) => flatRingOf(ring, region.size, geographic))
@@ -27,6 +28,9 @@ export function compileRegion(fence: Fence, toWgs84: ToWgs84 | undefined): Regio
 /** Whether two regions are equal: both undefined, or with the same numbers. */
 export function sameRegion(a: Region | undefined, b: Region | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
+  if (a.kind === 'line' || b.kind === 'line') {
+    return a.kind === 'line' && b.kind === 'line' && sameRing(a.positions, b.positions);
+  }
   if (a.kind === 'circle') {
     return b.kind === 'circle' && a.lon === b.lon && a.lat === b.lat && a.radiusMetres === b.radiusMetres;
   }
@@ -49,6 +53,15 @@ function circle(
   const [lon, lat] = center;
   if (!isOnEarth(lon, lat)) return undefined;
   return { kind: 'circle', lon: wrapLongitude(lon), lat, radiusMetres: radius };
+}
+
+function line(plane: Float64Array, toWgs84: ToWgs84 | undefined): Region | undefined {
+  const positions = toWgs84 === undefined ? plane : densifyLine(plane, toWgs84);
+  if (positions.length < 4) return undefined;
+  for (let i = 0; i < positions.length; i += 2) {
+    if (!isOnEarth(positions[i] as number, positions[i + 1] as number)) return undefined;
+  }
+  return { kind: 'line', positions };
 }
 
 function polygon(rings: readonly Float64Array[], slackMeters: number): Region | undefined {

@@ -6,11 +6,14 @@ type Ring = Polygon['coordinates'][number];
 
 /**
  * Returns the fence with its polygon in normal form: rings closed, exterior counter-clockwise, holes clockwise, and
- * only the first of consecutive positions with equal x and y. Positions stay as sent, including z. Returns the same
- * object if the fence is normalized already or a circle.
+ * only the first of consecutive positions with equal x and y, also of a line. Positions stay as sent, including z.
+ * Returns the same object if the fence is normalized already or a circle.
  */
 export function normalizeFence(fence: Fence): Fence {
   const { region } = fence;
+  if (region.type === 'LineString' && hasRepeats(region.coordinates)) {
+    return { ...fence, region: { ...region, coordinates: withoutRepeats(region.coordinates) } };
+  }
   if (region.type !== 'Polygon') return fence;
   const geographic = isGeographic(fence);
   let changed = false;

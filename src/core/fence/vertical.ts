@@ -1,4 +1,5 @@
 import type { Fence } from '../../model/fence.ts';
+import { positionLists } from '../../model/geojson.ts';
 import { CompactPolygon } from './compact_polygon.ts';
 
 /** Floor and height range that a fence covers. Missing bounds are infinite. */
@@ -86,6 +87,6 @@ function baseOf(fence: Fence): number {
   if (region.type === 'Point') return region.coordinates[2] ?? 0;
   if (region instanceof CompactPolygon) return region.base;
   let base = Number.POSITIVE_INFINITY;
-  for (const position of region.coordinates[0] ?? []) base = Math.min(base, position[2] ?? 0);
+  for (const position of positionLists(region)[0] ?? []) base = Math.min(base, position[2] ?? 0);
   return Number.isFinite(base) ? base : 0;
 }

@@ -1,7 +1,7 @@
 import type { ToWgs84 } from './crs.ts';
 import { metersPerLatitude, metersPerLongitude } from './ellipsoid.ts';
 import { shorterTurn } from './longitude.ts';
-import { flatRing } from './rings.ts';
+import { flatLine, flatRing } from './rings.ts';
 
 /** Target deviation between an edge and its chords, and maximum number of points of all rings together. */
 const DEVIATION_METERS = 1e-4;
@@ -22,9 +22,14 @@ export function densifyRings(
   for (let deviationMeters = DEVIATION_METERS; ; deviationMeters *= 4) {
     const limit = deviationMeters > 1e3 ? Number.POSITIVE_INFINITY : deviationMeters;
     const budget = { points: Math.max(MAX_POINTS - given, MAX_POINTS / 2) };
-    const dense = rings.map((ring) => densify(ring, { toWgs84, limit, budget }));
+    const dense = rings.map((ring) => flatRing(densify(ring, { toWgs84, limit, budget }), true));
     if (budget.points >= 0 || limit === Number.POSITIVE_INFINITY) return { rings: dense, deviationMeters };
   }
+}
+
+/** Converts a line of a plane to longitude and latitude, like densifyRings, but always to within 0.1 mm. */
+export function densifyLine(line: Float64Array, toWgs84: ToWgs84): Float64Array {
+  return flatLine(densify(line, { toWgs84, limit: DEVIATION_METERS, budget: { points: MAX_POINTS } }), true);
 }
 
 interface Task {
@@ -42,7 +47,7 @@ interface Spot {
   readonly lat: number;
 }
 
-function densify(ring: Float64Array, task: Task): Float64Array {
+function densify(ring: Float64Array, task: Task): [number, number][] {
   const positions: [number, number][] = [];
   let from = spot(ring[0] as number, ring[1] as number, task);
   positions.push([from.lon, from.lat]);
@@ -51,7 +56,7 @@ function densify(ring: Float64Array, task: Task): Float64Array {
     halve({ from, to }, task, positions, 0);
     from = to;
   }
-  return flatRing(positions, true);
+  return positions;
 }
 
 function halve({ from, to }: { from: Spot; to: Spot }, task: Task, positions: [number, number][], depth: number): void {

@@ -24,6 +24,13 @@ export function flatRing(ring: readonly (readonly number[])[], geographic: boole
   return flatRingOf(values, 2, geographic);
 }
 
+/** Like flatRing, for a line: it is not closed. */
+export function flatLine(line: readonly (readonly number[])[], geographic: boolean): Float64Array {
+  const flat = new FlatRing(line.length);
+  for (const [x = 0, y = 0] of line) flat.push(geographic ? flat.unwrapped(x, y) : x, y);
+  return flat.trimmed();
+}
+
 /** Like flatRing, for a flat array of positions of `size` numbers each. Returns `values` itself if nothing changes. */
 export function flatRingOf(values: Float64Array, size: number, geographic: boolean): Float64Array {
   const last = values.length - size;

@@ -1,4 +1,4 @@
-import type { Point, Polygon } from '../../model/geojson.ts';
+import type { Geometry, Point, Polygon } from '../../model/geojson.ts';
 import type { View } from '../../model/topics.ts';
 import type { Zone } from '../../model/zone.ts';
 import { type PlaneTransform, displayProjection, WGS84 } from '../geo/crs.ts';
@@ -61,6 +61,14 @@ export function polygonInPlane(polygon: Polygon, plane: PlaneTransform | Convert
     rings.push(moved);
   }
   return { type: 'Polygon', coordinates: rings };
+}
+
+/** Returns the geometry with each position converted as by pointInPlane; undefined if one is out of range. */
+export function geometryInPlane(geometry: Geometry, plane: PlaneTransform | Convert): Geometry | undefined {
+  if (geometry.type === 'Point') return pointInPlane(geometry, plane);
+  if (geometry.type === 'Polygon') return polygonInPlane(geometry, plane);
+  const moved = polygonInPlane({ type: 'Polygon', coordinates: [geometry.coordinates] }, plane);
+  return moved && { type: 'LineString', coordinates: moved.coordinates[0] ?? [] };
 }
 
 function converterOf(plane: PlaneTransform | Convert): Convert {

@@ -1,6 +1,7 @@
 import { metersPerLatitude, metersPerLongitude } from '../../core/geo/ellipsoid.ts';
 import type { Anchor } from '../../model/anchor.ts';
 import type { Fence } from '../../model/fence.ts';
+import { positionLists, withPositionLists } from '../../model/geojson.ts';
 import type { Zone } from '../../model/zone.ts';
 import { MIRROR_PROPERTY } from '../../model/mirror_mark.ts';
 
@@ -136,7 +137,7 @@ export function angleOf(fence: Fence): number {
 /** Outer ring in meters relative to its first corner; only the center of a circle. */
 export function ringInMeters(fence: Fence): readonly (readonly [number, number])[] {
   const { region } = fence;
-  const ring = region.type === 'Point' ? [region.coordinates] : (region.coordinates[0] ?? []);
+  const [ring = []] = positionLists(region);
   const [first = []] = ring;
   const [firstX = 0, firstY = 0] = first;
   const [perX, perY] = unitsPerMeter(fence, first);
@@ -146,14 +147,10 @@ export function ringInMeters(fence: Fence): readonly (readonly [number, number])
 /** Translates a fence by meters; heights do not change. */
 function movedBy(fence: Fence, [dx, dy]: readonly [number, number]): Fence {
   const { region } = fence;
-  const first = region.type === 'Point' ? region.coordinates : (region.coordinates[0]?.[0] ?? []);
+  const first = positionLists(region)[0]?.[0] ?? [];
   const [perX, perY] = unitsPerMeter(fence, first);
   const move = ([x = 0, y = 0, ...heights]: readonly number[]): number[] => [x + dx * perX, y + dy * perY, ...heights];
-  const moved =
-    region.type === 'Point'
-      ? { ...region, coordinates: move(region.coordinates) }
-      : { ...region, coordinates: region.coordinates.map((ring) => ring.map(move)) };
-  return { ...fence, region: moved as Fence['region'] };
+  return { ...fence, region: withPositionLists(region, (list) => list.map(move)) };
 }
 
 /** Units of a fence's coordinates per meter, at one of its positions. */

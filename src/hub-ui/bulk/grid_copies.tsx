@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Fence } from '../../model/fence.ts';
+import { positionLists } from '../../model/geojson.ts';
 import fieldStyles from '../controls/field.module.css';
 import { NumberField, TextField } from '../controls/field.tsx';
 import { t } from '../languages/language.ts';
@@ -70,7 +71,7 @@ export function GridCopies({ fence, ...frame }: CopiesProps & { readonly fence: 
 function GridPicture({ fences }: { readonly fences: readonly Fence[] }) {
   const [first] = fences;
   if (first === undefined) return null;
-  const origin = first.region.type === 'Point' ? first.region.coordinates : (first.region.coordinates[0]?.[0] ?? []);
+  const origin = positionLists(first.region)[0]?.[0] ?? [];
   const shapes = fences.map((fence) => outlineFrom(fence, origin));
   const radius = first.region.type === 'Point' ? (first.radius ?? 1) : 0;
   const xs = shapes.flatMap((shape) => shape.map(([x]) => x));
@@ -84,6 +85,13 @@ function GridPicture({ fences }: { readonly fences: readonly Fence[] }) {
       {shapes.map((shape, i) =>
         radius > 0 ? (
           <circle key={i} data-first={i === 0 || undefined} cx={shape[0]?.[0]} cy={-(shape[0]?.[1] ?? 0)} r={radius} />
+        ) : first.region.type === 'LineString' ? (
+          <polyline
+            key={i}
+            data-first={i === 0 || undefined}
+            points={shape.map(([x, y]) => `${x},${-y}`).join(' ')}
+            fill="none"
+          />
         ) : (
           <polygon key={i} data-first={i === 0 || undefined} points={shape.map(([x, y]) => `${x},${-y}`).join(' ')} />
         ),
@@ -99,6 +107,6 @@ function outlineFrom(fence: Fence, origin: readonly number[]): readonly (readonl
     const line = { ...fence, region: { type: 'Polygon', coordinates: [[origin, region.coordinates]] } } as Fence;
     return ringInMeters(line).slice(1);
   }
-  const ring = [origin, ...(region.coordinates[0] ?? [])];
+  const ring = [origin, ...(positionLists(region)[0] ?? [])];
   return ringInMeters({ ...fence, region: { type: 'Polygon', coordinates: [ring] } } as Fence).slice(1);
 }

@@ -1,6 +1,7 @@
 import type { Anchor } from '../../model/anchor.ts';
 import { DEFAULT_BOUNDS } from '../../model/bounds.ts';
 import type { Fence } from '../../model/fence.ts';
+import { positionLists } from '../../model/geojson.ts';
 import type { Zone } from '../../model/zone.ts';
 import type { Kind } from '../hub/entity_kinds.ts';
 import { t } from '../languages/language.ts';
@@ -77,15 +78,17 @@ function checkFence({ region, radius, crs, ...rest }: Partial<Fence>, say: Say):
     if (isEarth) checkPlace(region.coordinates, { path: 'region.coordinates', longitudeMax: 360 }, say);
     return;
   }
-  if (region.coordinates.length > 1) {
+  const isLine = region.type === 'LineString';
+  if (!isLine && region.coordinates.length > 1) {
     for (const name of ['exit_tolerance', 'entry_tolerance'] as const) {
       if (rest[name]) say(name, t('A fence with holes cannot have a tolerance.'));
     }
   }
   if (!isEarth) return;
-  for (const [ring, corners] of region.coordinates.entries()) {
+  for (const [ring, corners] of positionLists(region).entries()) {
+    const path = isLine ? 'region.coordinates' : `region.coordinates[${ring}]`;
     for (const [corner, position] of corners.entries()) {
-      checkPlace(position, { path: `region.coordinates[${ring}][${corner}]`, longitudeMax: 360 }, say);
+      checkPlace(position, { path: `${path}[${corner}]`, longitudeMax: 360 }, say);
     }
   }
 }

@@ -33,12 +33,20 @@ export interface FileShape {
   readonly floor: number | undefined;
   readonly geometry:
     | { readonly type: 'Polygon'; readonly coordinates: readonly (readonly FilePosition[])[] }
+    /** Line of a gate that a hub has exported. */
+    | { readonly type: 'LineString'; readonly coordinates: readonly FilePosition[] }
     | { readonly type: 'Point'; readonly coordinates: FilePosition };
   /** Radius of a circle around a point, in meters. */
   readonly radius: number | undefined;
   readonly properties: Readonly<Record<string, unknown>>;
   /** Entity that a hub has exported as this shape; includes its properties. */
   readonly exported?: ExportedEntity | undefined;
+}
+
+/** Returns all positions of a geometry. */
+export function positionsOf({ type, coordinates }: FileShape['geometry']): readonly FilePosition[] {
+  if (type === 'Point') return [coordinates];
+  return type === 'LineString' ? coordinates : coordinates.flat();
 }
 
 export interface Unusable {

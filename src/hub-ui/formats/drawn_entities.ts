@@ -5,7 +5,7 @@ import { ZONE_TYPES, type Zone } from '../../model/zone.ts';
 import type { ControlPoints } from '../map/plane/georeference.ts';
 import { EARTH, toMap } from '../map/plane/plane.ts';
 import { pairsOfArea, rowsOf } from '../setup/zones/pairs.ts';
-import type { Drawing, Layer, FilePosition, FileShape } from './drawing.ts';
+import { type Drawing, type Layer, type FilePosition, type FileShape, positionsOf } from './drawing.ts';
 import type { HubDocument } from './entity_document.ts';
 import type { DrawnKind, ExportedEntity } from './entity_properties.ts';
 import { controlPointsFor } from './moved_zone.ts';
@@ -138,7 +138,7 @@ function zoneOf(shape: FileShape, { id, layer, floor, before, toleranceDegrees }
     const position = regionLike(geometry, before?.position ?? undefined, toleranceDegrees);
     return { members: given({ ...own, position }), forNew };
   }
-  const corners = (geometry.coordinates[0] ?? []).slice(0, -1);
+  const corners = geometry.type === 'Polygon' ? (geometry.coordinates[0] ?? []).slice(0, -1) : [];
   const rows = own['ground_control_points'] ?? before?.ground_control_points;
   const points =
     Array.isArray(rows) && rows.length >= 4
@@ -192,12 +192,9 @@ function regionLike(geometry: Geometry, before: Region | undefined, toleranceDeg
   });
 }
 
-function positionsOf({ type, coordinates }: Geometry | Region): readonly FilePosition[] {
-  return type === 'Point' ? [coordinates] : coordinates.flat();
-}
-
 function mapPositions({ type, coordinates }: Geometry, map: (at: FilePosition) => number[]): Region {
   if (type === 'Point') return { type, coordinates: map(coordinates) };
+  if (type === 'LineString') return { type, coordinates: coordinates.map(map) };
   return { type, coordinates: coordinates.map((ring) => ring.map(map)) };
 }
 

@@ -125,6 +125,7 @@ function usable({ type, coordinates }: Json, reading: PositionReading): FileShap
     const at = positionOf(coordinates, reading);
     return typeof at === 'string' ? at : { type: 'Point', coordinates: at };
   }
+  const { withHeight } = reading;
   const rings = type === 'LineString' ? [coordinates] : type === 'Polygon' ? coordinates : undefined;
   if (!Array.isArray(rings) || rings.length === 0)
     return t('Geometries of the type {type} cannot be used.', { type: String(type) });
@@ -137,6 +138,8 @@ function usable({ type, coordinates }: Json, reading: PositionReading): FileShap
       if (typeof at === 'string') return at;
       positions.push(at);
     }
+    // Only gates that a hub has exported: other lines are drawn things.
+    if (type === 'LineString' && withHeight && positions.length > 1) return { type, coordinates: positions };
     if (type === 'LineString' && (positions.length < 4 || !isClosed(positions))) {
       return t('A line that is not closed has no area.');
     }

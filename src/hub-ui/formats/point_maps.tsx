@@ -21,7 +21,7 @@ import { ContextMap } from '../setup/map/context_map.tsx';
 import { MapHint } from '../setup/map/map_hint.tsx';
 import { type PlacedPoint, PointsLayer } from '../setup/map/points_layer.tsx';
 import { extentAround, FitExtent } from '../setup/zones/image_layer.tsx';
-import type { Drawing, FilePosition, FileShape } from './drawing.ts';
+import { type Drawing, type FilePosition, type FileShape, positionsOf } from './drawing.ts';
 import { type PlaneChoice, placed } from './drawn_entities.ts';
 import styles from './match.module.css';
 import { cornerAt, knownOf, placeByPoints, type PointPair } from './two_points.ts';
@@ -209,9 +209,7 @@ function Fitting({ points }: { readonly points: Points }) {
 }
 
 function cornersOf(shapes: readonly FileShape[]): readonly FilePosition[] {
-  return shapes.flatMap(({ geometry }) =>
-    geometry.type === 'Point' ? [geometry.coordinates] : geometry.coordinates.flat(),
-  );
+  return shapes.flatMap(({ geometry }) => positionsOf(geometry));
 }
 
 function rounded(meters: number): number {

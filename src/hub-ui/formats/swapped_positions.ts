@@ -1,6 +1,7 @@
 import type { Fence } from '../../model/fence.ts';
+import { positionLists } from '../../model/geojson.ts';
 import type { Zone } from '../../model/zone.ts';
-import type { Drawing, FilePosition } from './drawing.ts';
+import { type Drawing, type FilePosition, positionsOf } from './drawing.ts';
 
 /** Distance within which a drawing counts as at the site of the hub: about 50 km. */
 const NEAR_DEGREES = 0.5;
@@ -18,7 +19,7 @@ export function looksSwapped(drawing: Drawing, site: readonly FilePosition[]): b
 
 function isNear({ layers }: Drawing, site: readonly FilePosition[]): boolean {
   const geometry = layers[0]?.shapes[0]?.geometry;
-  const at = geometry?.type === 'Polygon' ? geometry.coordinates[0]?.[0] : geometry?.coordinates;
+  const at = geometry && positionsOf(geometry)[0];
   if (at === undefined) return false;
   const [longitude = 0, latitude = 0] = at;
   return site.some(([x = 0, y = 0]) => {
@@ -29,9 +30,7 @@ function isNear({ layers }: Drawing, site: readonly FilePosition[]): boolean {
 
 /** Returns one position of each fence and zone of the hub. */
 export function sitePositions(fences: Iterable<Fence>, zones: Iterable<Zone>): readonly FilePosition[] {
-  const ofFences = [...fences].flatMap(({ region }) => {
-    return region.type === 'Point' ? [region.coordinates] : (region.coordinates[0]?.slice(0, 1) ?? []);
-  });
+  const ofFences = [...fences].flatMap(({ region }) => positionLists(region)[0]?.slice(0, 1) ?? []);
   const ofZones = [...zones].flatMap(({ position, ground_control_points: rows }) => {
     return position == null ? (rows?.slice(0, 1) ?? []) : [position.coordinates];
   });

@@ -71,7 +71,9 @@ function placemarkOf({ id, geometry, properties: { name, ...properties } }: Feat
   const shape =
     geometry.type === 'Point'
       ? `<Point><coordinates>${geometry.coordinates.join(',')}</coordinates></Point>`
-      : `<Polygon>${geometry.coordinates.map(boundaryOf).join('')}</Polygon>`;
+      : geometry.type === 'LineString'
+        ? `<LineString><coordinates>${geometry.coordinates.map((at) => at.join(',')).join(' ')}</coordinates></LineString>`
+        : `<Polygon>${geometry.coordinates.map(boundaryOf).join('')}</Polygon>`;
   return `<Placemark>${nameElement(name)}<ExtendedData>${data.join('')}</ExtendedData>${shape}</Placemark>`;
 }
 

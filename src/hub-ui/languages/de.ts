@@ -239,6 +239,8 @@ export const german = {
   'Click or drag to move it': 'Klicken oder ziehen, um ihn zu bewegen',
   'Click pairs': 'Paare klicken',
   'Click points to measure between them': 'Klicken Sie Punkte, um dazwischen zu messen',
+  'Click the corners of the line. Double-click to finish. Escape removes the last one.':
+    'Klicken Sie die Ecken der Linie. Ein Doppelklick beendet sie. Escape entfernt die letzte.',
   'Click the center, then the edge.': 'Klicken Sie die Mitte, dann den Rand.',
   'Click the corners of the area in which you locate things.': 'Klicken Sie die Ecken der Fläche, in der Sie orten.',
   'Click the corners. Double-click, or click the first one, to finish. Escape removes the last one.':
@@ -398,6 +400,12 @@ export const german = {
   'Drag a point to where it belongs': 'Ziehen Sie einen Punkt dorthin, wo er hingehört',
   'Drag corners or edges. Alt-click removes a corner.': 'Ziehen Sie Ecken oder Kanten. Alt-Klick entfernt eine Ecke.',
   'Drag the center or the edge.': 'Ziehen Sie die Mitte oder den Rand.',
+  'Draw a gate': 'Durchgang zeichnen',
+  'Between two locations': 'Zwischen zwei Ortungen',
+  'A gate always counts the ways between locations.': 'Ein Durchgang zählt immer die Wege zwischen Ortungen.',
+  'As the hub is set': 'Wie am Hub eingestellt',
+  'Nothing happens': 'Nichts geschieht',
+  'The straight way enters and leaves': 'Der gerade Weg betritt und verlässt',
   'Draw a circle': 'Kreis zeichnen',
   'Draw a polygon': 'Polygon zeichnen',
   'Draw an area, and the hub reports objects that enter or leave it.':

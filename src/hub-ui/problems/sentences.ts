@@ -36,6 +36,7 @@ const LABELS: Readonly<Record<string, string>> = {
   type: t('Type'),
   floor: t('Floor'),
   foreign_id: t('Foreign id'),
+  crossing: t('Between two locations'),
   exit_delay: t('Exit delay'),
   entry_delay: t('Entry delay'),
   exit_tolerance: t('Exit tolerance'),

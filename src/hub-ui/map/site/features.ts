@@ -1,7 +1,9 @@
 import Feature from 'ol/Feature.js';
 import type Geometry from 'ol/geom/Geometry.js';
+import LineString from 'ol/geom/LineString.js';
 import Polygon, { circular } from 'ol/geom/Polygon.js';
 import type { Fence } from '../../../model/fence.ts';
+import { positionLists } from '../../../model/geojson.ts';
 import type { Zone } from '../../../model/zone.ts';
 import { earthToPlane, zoneOutline } from '../plane/georeference.ts';
 import { type Plane, type Position, toMap } from '../plane/plane.ts';
@@ -30,9 +32,10 @@ export function regionGeometry(
   plane: Plane,
 ): Geometry | undefined {
   if (region.type === 'Point') return circleGeometry(region.coordinates, radius ?? 0, plane);
-  const rings = region.coordinates.map((ring) =>
+  const rings = positionLists(region).map((ring) =>
     ring.map((position) => [...toMap(plane, position), ...position.slice(2)]),
   );
+  if (region.type === 'LineString') return new LineString(rings[0] ?? []);
   return rings.length === 0 ? undefined : new Polygon(rings);
 }
 

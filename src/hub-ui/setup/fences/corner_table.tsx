@@ -1,4 +1,5 @@
 import type { Fence } from '../../../model/fence.ts';
+import { positionLists } from '../../../model/geojson.ts';
 import { Button, IconButton } from '../../controls/button.tsx';
 import { Disclosure } from '../../controls/disclosure.tsx';
 import { NumberInput } from '../../controls/number_input.tsx';
@@ -20,7 +21,8 @@ interface CornerTableProps {
 
 /** Table of the region's positions, including heights. */
 export function CornerTable({ draft, region, selectedCorner, onChoose }: CornerTableProps) {
-  const rings = region.type === 'Point' ? [[region.coordinates]] : region.coordinates.map(openRing);
+  const isLine = region.type === 'LineString';
+  const rings = isLine ? positionLists(region) : positionLists(region).map(openRing);
   const isLocal = draft.value.value.crs != null && draft.value.value.crs !== 'EPSG:4326';
   const [xName, yName] = isLocal ? ['x', 'y'] : [t('Longitude'), t('Latitude')];
   const set = (corner: readonly [number, number], to: readonly number[]): void => {
@@ -42,7 +44,8 @@ export function CornerTable({ draft, region, selectedCorner, onChoose }: CornerT
       <PositionTable hasActions label={t('Corners')} columns={[xName, yName, t('Height')]}>
         {rings.flatMap((ring, r) =>
           ring.map((position, i) => {
-            const place = region.type === 'Point' ? 'region.coordinates' : `region.coordinates[${r}][${i}]`;
+            const list = isLine ? 'region.coordinates' : `region.coordinates[${r}]`;
+            const place = region.type === 'Point' ? 'region.coordinates' : `${list}[${i}]`;
             const name =
               r === 0
                 ? t('corner {number}', { number: i + 1 })
@@ -71,7 +74,7 @@ export function CornerTable({ draft, region, selectedCorner, onChoose }: CornerT
                   />
                 </td>
                 <td>
-                  {ring.length > 3 && (
+                  {ring.length > (isLine ? 2 : 3) && (
                     <IconButton
                       icon="trash"
                       label={t('Remove {name}', { name })}
@@ -87,7 +90,7 @@ export function CornerTable({ draft, region, selectedCorner, onChoose }: CornerT
           }),
         )}
       </PositionTable>
-      {region.type === 'Polygon' && (
+      {region.type !== 'Point' && (
         <Button icon="plus" onClick={addCorner}>
           {selectedCorner === undefined
             ? t('Add corner')

@@ -1,4 +1,5 @@
 import type { Fence } from '../../../model/fence.ts';
+import { withPositionLists } from '../../../model/geojson.ts';
 import { closedRing, openRing } from '../../map/plane/rings.ts';
 
 type Region = Fence['region'];
@@ -6,27 +7,30 @@ type Region = Fence['region'];
 /** Moves a corner of a region. The first and last positions of a closed ring are one corner. */
 export function withCorner(region: Region, [ring, index]: readonly [number, number], to: readonly number[]): Region {
   if (region.type === 'Point') return { type: 'Point', coordinates: [...to] };
-  const coordinates = region.coordinates.map((positions, i) => {
+  return withPositionLists(region, (positions, i) => {
     if (i !== ring) return positions;
-    const open = openRing(positions);
+    const open = openOf(region, positions);
     const moved = open.map((position, j) => (j === index ? [...to] : position));
     return open.length === positions.length ? moved : closedRing(moved);
   });
-  return { type: 'Polygon', coordinates };
 }
 
 /** Inserts a corner halfway to the next one, also in height. */
 export function withCornerAfter(region: Region, [ring, index]: readonly [number, number]): Region {
   if (region.type === 'Point') return region;
-  const coordinates = region.coordinates.map((positions, i) => {
+  return withPositionLists(region, (positions, i) => {
     if (i !== ring) return positions;
-    const open = openRing(positions);
+    const open = openOf(region, positions);
     const [from, to] = [open[index] ?? [], open[(index + 1) % open.length] ?? []];
     const between = from.map((value, axis) => rounded((value + (to[axis] ?? value)) / 2));
     const next = open.toSpliced(index + 1, 0, between);
-    return closedRing(next);
+    return region.type === 'LineString' ? next : closedRing(next);
   });
-  return { type: 'Polygon', coordinates };
+}
+
+/** Returns the corners of a list of positions once each. A line has no position twice. */
+function openOf({ type }: Region, positions: number[][]): number[][] {
+  return type === 'LineString' ? positions : [...openRing(positions)];
 }
 
 /** Square around a position of a plane; start for users who enter corners instead of drawing them. */
@@ -43,12 +47,12 @@ function rounded(value: number): number {
   return Number(value.toFixed(9));
 }
 
-/** Removes a corner; the ring stays closed. */
+/** Removes a corner; a ring stays closed. */
 export function withoutCorner(region: Region, [ring, index]: readonly [number, number]): Region {
   if (region.type === 'Point') return region;
-  const coordinates = region.coordinates.map((positions, i) => {
+  return withPositionLists(region, (positions, i) => {
     if (i !== ring) return positions;
-    return closedRing(openRing(positions).filter((_, j) => j !== index));
+    const left = openOf(region, positions).filter((_, j) => j !== index);
+    return region.type === 'LineString' ? left : closedRing(left);
   });
-  return { type: 'Polygon', coordinates };
 }

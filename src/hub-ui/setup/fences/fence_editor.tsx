@@ -6,6 +6,7 @@ import { lazyPart } from '../../controls/lazy.tsx';
 import type { EntityDraft } from '../../drafts/entity_draft.ts';
 import { can } from '../../hub/access.ts';
 import type { Draft } from '../../hub/rest.ts';
+import { positionLists } from '../../../model/geojson.ts';
 import { t } from '../../languages/language.ts';
 import { EARTH, type Plane } from '../../map/plane/plane.ts';
 import { closedRing } from '../../map/plane/rings.ts';
@@ -29,6 +30,7 @@ const CopyDialog = lazyPart(async () => (await import('../../bulk/copy_dialog.ts
 const FIRST: Draft<'fences'> = {};
 
 const FIELDS = [...FENCE_TIMING, 'name', 'foreign_id', 'floor', 'region', 'radius', 'extrusion', 'crs'].concat([
+  'crossing',
   'zone_id',
   'elevation_ref',
   'properties',
@@ -74,6 +76,17 @@ export function FenceEditor({ id }: { readonly id: string | undefined }) {
               { value: '', label: t('Not set') },
               { value: 'floor', label: t('The floor') },
               { value: 'wgs84', label: t('The WGS 84 ellipsoid') },
+            ]}
+          />
+          <DraftSelect
+            draft={draft}
+            field="crossing"
+            label={t('Between two locations')}
+            help={t('A gate always counts the ways between locations.')}
+            options={[
+              { value: '', label: t('As the hub is set') },
+              { value: 'none', label: t('Nothing happens') },
+              { value: 'segment', label: t('The straight way enters and leaves') },
             ]}
           />
         </div>
@@ -127,19 +140,22 @@ function FenceMap(props: FenceTools & { readonly mayChange: boolean }) {
 const HINTS = {
   polygon: t('Click the corners. Double-click, or click the first one, to finish. Escape removes the last one.'),
   circle: t('Click the center, then the edge.'),
+  line: t('Click the corners of the line. Double-click to finish. Escape removes the last one.'),
   Polygon: t('Drag corners or edges. Alt-click removes a corner.'),
   Point: t('Drag the center or the edge.'),
+  LineString: t('Drag corners or edges. Alt-click removes a corner.'),
   none: t('Choose how to draw the fence.'),
 } as const;
 
 /** Change of a fence by a drawn shape; heights of the replaced region are preserved. */
 function changeBy(shape: DrawnShape, { region }: Draft<'fences'>, plane: Plane): Draft<'fences'> {
-  const before = region === undefined ? [] : region.type === 'Point' ? [region.coordinates] : region.coordinates.flat();
+  const before = region === undefined ? [] : positionLists(region).flat();
   if (shape.kind === 'circle') {
     const [coordinates = []] = replacing(before, [shape.center], plane);
     return { region: { type: 'Point', coordinates }, radius: radiusBetween(shape.center, shape.edge, plane) };
   }
   const ring = replacing(before, shape.corners, plane);
+  if (shape.kind === 'line') return { region: { type: 'LineString', coordinates: ring } };
   return { region: { type: 'Polygon', coordinates: [closedRing(ring)] } };
 }
 

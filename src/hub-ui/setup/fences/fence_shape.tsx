@@ -23,7 +23,7 @@ import { usePlaneOf } from './fence_plane.ts';
 export interface FenceTools {
   readonly draft: EntityDraft<'fences'>;
   /** Active tool: draw a shape, or edit the existing one. */
-  readonly tool: 'polygon' | 'circle' | 'edit';
+  readonly tool: 'polygon' | 'circle' | 'line' | 'edit';
   readonly onTool: (tool: FenceTools['tool']) => void;
   /** Corner selected in the table, as ring and index. */
   readonly selectedCorner: readonly [number, number] | undefined;
@@ -31,6 +31,8 @@ export interface FenceTools {
   readonly isSnapping: boolean;
   readonly onSnapping: (isOn: boolean) => void;
 }
+
+const TOOLS = { Point: 'circle', Polygon: 'polygon', LineString: 'line' } as const;
 
 /** Form section for the shape of a fence: tools, plane, table of corners. */
 export function FenceShape(tools: FenceTools) {
@@ -44,7 +46,7 @@ export function FenceShape(tools: FenceTools) {
     draft.change({ region: squareIn(plane, zones.values()) });
     onTool('edit');
   };
-  const toggle = (next: 'polygon' | 'circle'): void => onTool(tool === next ? 'edit' : next);
+  const toggle = (next: 'polygon' | 'circle' | 'line'): void => onTool(tool === next ? 'edit' : next);
   return (
     <Card stack title={t('Shape')}>
       <div class={flow.row}>
@@ -53,6 +55,9 @@ export function FenceShape(tools: FenceTools) {
         </Button>
         <Button icon="target" aria-pressed={tool === 'circle'} onClick={() => toggle('circle')}>
           {t('Draw a circle')}
+        </Button>
+        <Button icon="ruler" aria-pressed={tool === 'line'} onClick={() => toggle('line')}>
+          {t('Draw a gate')}
         </Button>
         {region === undefined && plane !== undefined && (
           <Button icon="edit" onClick={write}>
@@ -127,7 +132,7 @@ function PlaneFields({ draft, onTool }: FenceTools) {
   const change = (next: string): void => {
     if (next === '') draft.change({ crs: undefined, zone_id: undefined, region: undefined });
     else draft.change({ crs: 'local', zone_id: next, region: undefined });
-    onTool(region?.type === 'Point' ? 'circle' : 'polygon');
+    onTool(region === undefined ? 'polygon' : TOOLS[region.type]);
   };
   if (!isEditable) {
     return (

@@ -1,6 +1,8 @@
 import Collection from 'ol/Collection.js';
 import { altKeyOnly, singleClick } from 'ol/events/condition.js';
 import type Feature from 'ol/Feature.js';
+import type Geometry from 'ol/geom/Geometry.js';
+import LineString from 'ol/geom/LineString.js';
 import MultiPoint from 'ol/geom/MultiPoint.js';
 import Polygon from 'ol/geom/Polygon.js';
 import Modify from 'ol/interaction/Modify.js';
@@ -10,6 +12,7 @@ import Stroke from 'ol/style/Stroke.js';
 import Style, { type StyleFunction } from 'ol/style/Style.js';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Fence } from '../../../model/fence.ts';
+import { positionLists, withPositionLists } from '../../../model/geojson.ts';
 import { type MapPoint, type Plane, toMap, unitsPerMeter } from '../../map/plane/plane.ts';
 import { fenceFeature } from '../../map/site/features.ts';
 import { useMap } from '../../map/view/map_view.tsx';
@@ -54,8 +57,10 @@ export function RegionLayer({ fence, selectedCorner, isEditable, onChange }: Reg
       });
     return (feature) => {
       const geometry = feature.getGeometry();
-      if (!(geometry instanceof Polygon) || (feature.get('fence') as Fence).region.type === 'Point') return area;
-      const styles = [area, corner(5, colors.ground, () => new MultiPoint(geometry.getCoordinates().flat()))];
+      const isRound = (feature.get('fence') as Fence).region.type === 'Point';
+      const corners = isRound ? undefined : cornersOf(geometry as Geometry | undefined);
+      if (corners === undefined) return area;
+      const styles = [area, corner(5, colors.ground, () => new MultiPoint(corners))];
       if (selectedPoint !== undefined) styles.push(corner(7, colors.selected, () => new MultiPoint([selectedPoint])));
       return styles;
     };
@@ -63,10 +68,10 @@ export function RegionLayer({ fence, selectedCorner, isEditable, onChange }: Reg
   const source = useVectorLayer(features, style, Z.edit);
   const latest = useRef({ fence, onChange });
   latest.current = { fence, onChange };
-  const isPolygon = fence.region.type === 'Polygon';
+  const hasCorners = fence.region.type !== 'Point';
   // Before paint, so that the tool works as soon as it is visible.
   useLayoutEffect(() => {
-    if (!isEditable || !isPolygon || features.length === 0) return;
+    if (!isEditable || !hasCorners || features.length === 0) return;
     const modify = new Modify({
       features: new Collection(features as Feature[]),
       pixelTolerance: 10,
@@ -75,19 +80,29 @@ export function RegionLayer({ fence, selectedCorner, isEditable, onChange }: Reg
     modify.on('modifyend', () => {
       const geometry = features[0]?.getGeometry();
       const { region } = latest.current.fence;
-      if (!(geometry instanceof Polygon) || region.type !== 'Polygon') return;
-      const coordinates = geometry.getCoordinates().map((ring, i) => {
-        const drawn = ring.map(([x = 0, y = 0]): MapPoint => [x, y]);
-        return carried(region.coordinates[i] ?? [], drawn, plane);
+      if (!(geometry instanceof Polygon || geometry instanceof LineString)) return;
+      const lists = geometry instanceof Polygon ? geometry.getCoordinates() : [geometry.getCoordinates()];
+      latest.current.onChange({
+        region: withPositionLists(region, (before, i) => {
+          return carried(
+            before,
+            (lists[i] ?? []).map(([x = 0, y = 0]): MapPoint => [x, y]),
+            plane,
+          );
+        }),
       });
-      latest.current.onChange({ region: { type: 'Polygon', coordinates } });
     });
     map.addInteraction(modify);
     return () => {
       map.removeInteraction(modify);
     };
-  }, [map, source, features, plane, isEditable, isPolygon]);
-  return isEditable && !isPolygon ? <CircleHandles fence={fence} onChange={onChange} /> : null;
+  }, [map, source, features, plane, isEditable, hasCorners]);
+  return isEditable && !hasCorners ? <CircleHandles fence={fence} onChange={onChange} /> : null;
+}
+
+function cornersOf(geometry: Geometry | undefined): number[][] | undefined {
+  if (geometry instanceof Polygon) return geometry.getCoordinates().flat();
+  return geometry instanceof LineString ? geometry.getCoordinates() : undefined;
 }
 
 /** Handles of a circle: the center moves it, the edge resizes it. */
@@ -123,7 +138,7 @@ function selectedPosition(
   selectedCorner: RegionProps['selectedCorner'],
   plane: Plane,
 ): MapPoint | undefined {
-  if (selectedCorner === undefined || region.type !== 'Polygon') return undefined;
-  const position = region.coordinates[selectedCorner[0]]?.[selectedCorner[1]];
+  if (selectedCorner === undefined || region.type === 'Point') return undefined;
+  const position = positionLists(region)[selectedCorner[0]]?.[selectedCorner[1]];
   return position && toMap(plane, position);
 }

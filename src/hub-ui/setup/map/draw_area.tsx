@@ -1,4 +1,5 @@
 import Circle from 'ol/geom/Circle.js';
+import LineString from 'ol/geom/LineString.js';
 import type Polygon from 'ol/geom/Polygon.js';
 import Draw from 'ol/interaction/Draw.js';
 import Snap from 'ol/interaction/Snap.js';
@@ -18,12 +19,14 @@ import { palette } from '../../map/view/palette.ts';
 
 const NONE: readonly Fence[] = [];
 
+const DRAWN_TYPES = { polygon: 'Polygon', circle: 'Circle', line: 'LineString' } as const;
+
 /** Shape that the user has drawn. */
 export type DrawnShape =
-  | { readonly kind: 'polygon'; readonly corners: readonly MapPoint[] }
+  | { readonly kind: 'polygon' | 'line'; readonly corners: readonly MapPoint[] }
   | { readonly kind: 'circle'; readonly center: MapPoint; readonly edge: MapPoint };
 
-/** Drawing tool: polygons corner by corner, circles from the center. Escape removes the last corner. */
+/** Drawing tool: polygons and lines corner by corner, circles from the center. Escape removes the last corner. */
 export function DrawArea({
   kind,
   onDrawn,
@@ -44,12 +47,17 @@ export function DrawArea({
         image: new CircleStyle({ radius: 5, fill: new Fill({ color: selected }) }),
       }),
     ];
-    const draw = new Draw({ source: new VectorSource(), type: kind === 'polygon' ? 'Polygon' : 'Circle', style });
+    const draw = new Draw({ source: new VectorSource(), type: DRAWN_TYPES[kind], style });
     draw.on('drawend', ({ feature }) => {
       const geometry = feature.getGeometry();
       if (geometry instanceof Circle) {
         const [[x = 0, y = 0], [edgeX = 0, edgeY = 0]] = [geometry.getCenter(), geometry.getLastCoordinate()];
         onDrawnRef.current({ kind: 'circle', center: [x, y], edge: [edgeX, edgeY] });
+        return;
+      }
+      if (geometry instanceof LineString) {
+        const corners = geometry.getCoordinates().map(([x = 0, y = 0]): MapPoint => [x, y]);
+        onDrawnRef.current({ kind: 'line', corners });
         return;
       }
       const ring = (geometry as Polygon).getCoordinates()[0] ?? [];

@@ -35,7 +35,7 @@ func walk(client *hub.ClientWithResponses) map[string]any {
 	zoneID := *zone.JSON201.Id
 	seen["zone"] = *zone.JSON201.Name
 
-	var region hub.PointOrPolygon
+	var region hub.Geometry
 	check(region.FromPolygon(hub.Polygon{Coordinates: [][]hub.Position{{
 		{8.6821, 50.1109}, {8.6835, 50.1109}, {8.6835, 50.1118}, {8.6821, 50.1118}, {8.6821, 50.1109},
 	}}}))
