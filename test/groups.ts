@@ -75,6 +75,8 @@ export const SLOW: Readonly<Record<string, string>> = {
     'moves data into a cluster by commands; test/cli/import_export.test.ts moves it between hubs',
   'test/contract/schemathesis.test.ts':
     'makes random requests for a minute; reference_api.test.ts of that folder makes each request once',
+  'test/core/tracking/filter_oracle.test.ts':
+    'downloads packages; filter.test.ts of that folder tests the same filter without an oracle',
   'test/durability/cluster_crash.test.ts':
     'plays crash rounds of a cluster; test/cluster/hub_processes.test.ts has one crash',
   'test/durability/cluster_outages.test.ts':

@@ -24,7 +24,7 @@ const INNER = ['src/model', 'src/core'];
 /**
  * Rooms of the core with only values and rules. Each may import those before it, and geodesy. None imports handlers.
  */
-const VALUES = ['encoding', 'rules', 'zone', 'fence', 'location', 'motion', 'collision'].map(
+const VALUES = ['encoding', 'rules', 'zone', 'fence', 'tracking', 'location', 'motion', 'collision'].map(
   (room) => `src/core/${room}`,
 );
 /** Files that they share. */

@@ -54,6 +54,13 @@ export function ontoPlane(plane: TangentPlane, space: Float64Array): Float64Arra
 
 /** Returns longitude (within ±180) and latitude of a point of the plane. */
 export function fromPlane(plane: TangentPlane, east: number, north: number): [lon: number, lat: number] {
+  const out: [number, number] = [0, 0];
+  writeFromPlane(plane, east, north, out);
+  return out;
+}
+
+/** Writes longitude (within ±180) and latitude of a point of the plane. */
+export function writeFromPlane(plane: TangentPlane, east: number, north: number, out: [number, number]): void {
   const { sinLon, cosLon, sinLat, cosLat } = plane;
   // The ground falls away from the plane: without this correction the latitude would be slightly off.
   const up = -(east * east + north * north) / (2 * MEAN_RADIUS);
@@ -62,5 +69,6 @@ export function fromPlane(plane: TangentPlane, east: number, north: number): [lo
   const y = plane.y + sinLon * outwards + cosLon * east;
   const z = plane.z + sinLat * up + cosLat * north;
   const lat = Math.atan2(z, (1 - E2) * Math.hypot(x, y));
-  return [Math.atan2(y, x) / DEGREE, lat / DEGREE];
+  out[0] = Math.atan2(y, x) / DEGREE;
+  out[1] = lat / DEGREE;
 }
