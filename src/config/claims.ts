@@ -1,6 +1,6 @@
 import { namesOfClaim } from '../model/claim_path.ts';
 import { show } from '../model/error_value_text.ts';
-import type { PartProblem } from './iso_24730.ts';
+import type { PartProblem } from './part_problems.ts';
 
 const WANTED = 'must be a name, a path such as resource_access."plant.apps".roles, or a list of names';
 

@@ -3,7 +3,9 @@ import { type Checker, checker } from '../model/check.ts';
 import { pathOf } from '../model/error_value_text.ts';
 import { inOwnWords } from './aliases.ts';
 import { claimProblems } from './claims.ts';
-import { connectionProblems, type PartProblem } from './iso_24730.ts';
+import { filterProblems } from './filters.ts';
+import { connectionProblems } from './iso_24730.ts';
+import type { PartProblem } from './part_problems.ts';
 import { publishProblems } from './mqtt.ts';
 import { basePathProblems, proxyProblems, targetProblems } from './proxies.ts';
 import { ConfigSchema, KEYS, type Key, settingOf } from './schema.ts';
@@ -35,6 +37,7 @@ const CHECKERS = Object.fromEntries(
 
 /** Settings whose parts are checked individually, so that each problem has its own location. */
 const PART_PROBLEMS: Readonly<Partial<Record<Key, (value: unknown) => readonly PartProblem[]>>> = {
+  filters: filterProblems,
   iso_24730_connections: connectionProblems,
   mqtt_publish: publishProblems,
   openid_role_claims: claimProblems,

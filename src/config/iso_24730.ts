@@ -1,9 +1,8 @@
 import Type, { type Static } from 'typebox';
-import { checker } from '../model/check.ts';
 import { ProviderType } from '../model/location.ts';
 import { show } from '../model/error_value_text.ts';
-import { didYouMean } from './suggest.ts';
 import { isObject } from '../model/json_tree.ts';
+import { memberProblems, type PartProblem } from './part_problems.ts';
 
 const Name = Type.String({ minLength: 1 });
 
@@ -17,15 +16,8 @@ export const Iso24730Connection = Type.Object({
 });
 export type Iso24730Connection = Static<typeof Iso24730Connection>;
 
-/** Problem of a part of a value: its path, and the rest of a sentence about it. */
-export interface PartProblem {
-  readonly path: readonly (string | number)[];
-  readonly text: string;
-}
-
 const REQUIRED = ['host', 'port', 'type'] as const;
-const MEMBERS = Object.keys(Iso24730Connection.properties) as readonly (keyof Iso24730Connection)[];
-const CHECKERS = MEMBERS.map((name) => ({ name, check: checker(Iso24730Connection.properties[name]) }));
+const problemsOfMembers = memberProblems(Iso24730Connection.properties, 'a connection');
 
 /** Problems of the value of iso_24730_connections. */
 export function connectionProblems(value: unknown): readonly PartProblem[] {
@@ -40,18 +32,7 @@ function problemsOf(connection: unknown, index: number): readonly PartProblem[] 
     return [{ path: [index], text: `must have host, port, type and zone_id or foreign_id, found ${show(connection)}` }];
   }
   const values = connection as Readonly<Record<string, unknown>>;
-  const problems: PartProblem[] = [];
-  for (const name of Object.keys(values)) {
-    if (MEMBERS.some((member) => member === name)) continue;
-    problems.push({ path: [index, name], text: `is no setting of a connection${didYouMean(name, MEMBERS)}` });
-  }
-  for (const { name, check } of CHECKERS) {
-    const found = values[name];
-    if (found === undefined) continue;
-    // The path is separated from `x: must be …`, since it may have its own line number.
-    const wrong = check.explain(found, 'x')?.toString().slice('x: '.length);
-    if (wrong !== undefined) problems.push({ path: [index, name], text: wrong });
-  }
+  const problems = problemsOfMembers(values, [index]);
   for (const name of REQUIRED) {
     if (values[name] === undefined) problems.push({ path: [index, name], text: 'is required, but is missing' });
   }

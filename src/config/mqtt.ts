@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { PUBLICATION_NAMES, type Publication, SOURCE_TOPICS, TOPIC_STYLES } from '../model/mqtt.ts';
 import { show } from '../model/error_value_text.ts';
-import type { PartProblem } from './iso_24730.ts';
+import type { PartProblem } from './part_problems.ts';
 import { didYouMean } from './suggest.ts';
 import { Word } from './word.ts';
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { show } from '../model/error_value_text.ts';
-import type { PartProblem } from './iso_24730.ts';
+import type { PartProblem } from './part_problems.ts';
 
 /** Problems of the value of trusted_proxies. */
 export function proxyProblems(value: unknown): readonly PartProblem[] {

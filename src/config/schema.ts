@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { DEPTH_MAX } from '../model/depth.ts';
 import { ClusterProperties } from './cluster.ts';
+import { ConfiguredFilter } from './filters.ts';
 import { HistoryProperties } from './history.ts';
 import { Iso24730Connection } from './iso_24730.ts';
 import { MqttProperties } from './mqtt.ts';
@@ -291,6 +292,10 @@ export const ConfigSchema = Type.Object({
   calculate_collisions_default: Type.Boolean({
     default: true,
     description: 'Whether trackables take part in collisions by default.',
+  }),
+  filters: Type.Array(ConfiguredFilter, {
+    default: [],
+    description: 'Filters of positions: a list of {provider_type, kind, default_accuracy, …}. Empty: no filter.',
   }),
   detached_trackables: Word(['stay', 'leave'], {
     default: 'stay',

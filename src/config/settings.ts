@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { StartupError } from '../errors.ts';
 import type { InputBounds } from '../model/bounds.ts';
+import { filterDefaults } from './filters.ts';
 import { publicationsOf } from './mqtt.ts';
 import type { Config } from './schema.ts';
 
@@ -308,6 +309,7 @@ export function shardSettings(config: Config) {
       detachedStay: config.detached_trackables === 'stay',
       parentsMax: config.max_parent_depth,
       crossing: { byDefault: config.fence_crossing, maxGapMs: config.crossing_max_gap },
+      filters: filterDefaults(config.filters),
       ...(config.history && { recorded: recordedPlaces(config) }),
     },
   };

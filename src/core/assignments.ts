@@ -28,6 +28,7 @@ export function isDetached(state: ShardState, { entity, fix }: TrackableState): 
 /** Links the trackable to the providers and the parent that its entity names. */
 export function link(state: ShardState, trackable: TrackableState): void {
   const { location_providers: providers, parent } = trackable.entity;
+  state.filterVersion++;
   for (const id of providers ?? []) {
     state.assigned.set(id, assigned([...assignedTo(state, id).trackables, trackable]));
   }
@@ -37,6 +38,7 @@ export function link(state: ShardState, trackable: TrackableState): void {
 /** Removes the links of the trackable to the providers and the parent that its entity names. */
 export function unlink(state: ShardState, trackable: TrackableState): void {
   const { location_providers: providers, parent } = trackable.entity;
+  state.filterVersion++;
   for (const id of providers ?? []) {
     const rest = assignedTo(state, id).trackables.filter((other) => other !== trackable);
     if (rest.length === 0) state.assigned.delete(id);

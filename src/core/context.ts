@@ -11,6 +11,7 @@ import type { PositionWriter, HistoryRecording } from './history_rows.ts';
 import type { RowWriter } from './row_bytes.ts';
 import type { CrossingSettings, ShardState } from './state.ts';
 import type { FilteredVariant } from './variant_filter.ts';
+import type { FilterDefaults } from './tracking/filter_settings.ts';
 import type { ZoneMove } from './zone/following.ts';
 import type { ZoneLookup } from './zone/zone_table.ts';
 
@@ -31,6 +32,8 @@ export interface ShardOptions {
   readonly parentsMax: number;
   /** Settings of crossings between two locations; by default only fences that say so have them, within 10 s. */
   readonly crossing?: CrossingSettings | undefined;
+  /** Filters of positions that the configuration sets; undefined for none. */
+  readonly filters?: FilterDefaults | undefined;
   /** Settings of the history recording; undefined to record nothing. */
   readonly recorded?: HistoryRecording | undefined;
 }
@@ -92,6 +95,6 @@ export function momentOf(
 }
 
 export function emptyDraft(): OutcomeDraft {
-  const counts = { processed: 0, outdated: 0, rejected: 0, entries: 0, exits: 0, motions: 0 };
+  const counts = { processed: 0, outdated: 0, rejected: 0, outliers: 0, entries: 0, exits: 0, motions: 0 };
   return { motions: [], fenceEvents: [], answers: [], released: [], counts, zoneMoves: new Map() };
 }

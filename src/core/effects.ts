@@ -8,6 +8,7 @@ import { GrowingBuffer } from './growing_buffer.ts';
 import { UTF8_MAX } from './json_bytes.ts';
 import { DERIVED_BYTES, type Derived, type Fix, type FixContext } from './location/fix.ts';
 import { type NewRecordBuffer, type RecordBuffer, recordIdIn, type Utf8Bytes } from './location/record.ts';
+import { emptyTrack, type Track, TRACK_BYTES } from './tracking/track.ts';
 import { CHANGED_SHARD, type FenceMember, type ProviderState, type TrackableState } from './state.ts';
 
 /**
@@ -27,13 +28,16 @@ import { CHANGED_SHARD, type FenceMember, type ProviderState, type TrackableStat
  *     the position, one of
  *       LOCATED    f64 number of the location, the values derived from it (see Fix), context
  *       SHARED     u32 offset of the effect of the provider at the same position
- *       otherwise  u8 FIXED, string source, string zone, context, u32 bytes, derived values and record;
+ *       otherwise  u8 FIXED, string source, string zone, context, u32 bytes, derived values, record and track;
  *                  or u8 NOWHERE; or u8 ELSEWHERE: in another shard
  *     if MEMBERS: u32 number of memberships, and for each string fence, MEMBER, TIMERS
+ *     if TRACKED, only with LOCATED: the track of the position as f64. It is last, so that older versions skip it
  *
  * The context is u8 flags, if TIMED OWN_TIMING, a u32 number of trackables and their ids as strings.
  */
-const [TRACKABLE, LOCATED, SHARED, MEMBERS, COLLIDING, SUPPRESSED, OBSERVED] = [1, 2, 4, 8, 16, 32, 64] as const;
+const [TRACKABLE, LOCATED, SHARED, MEMBERS, COLLIDING, SUPPRESSED, OBSERVED, TRACKED] = [
+  1, 2, 4, 8, 16, 32, 64, 128,
+] as const;
 const [NOWHERE, FIXED, ELSEWHERE] = [0, 1, 2] as const;
 /**
  * Flags of a context. LOCAL: the position was sent in meters of its zone. ZONED: it is in a zone. ZONE_REMOVED: the
@@ -71,7 +75,12 @@ export type EffectPosition =
   /** The position in the effect at offset `effect`. */
   | { readonly at: 'shared'; readonly effect: number }
   /** The position of location number `seq`. */
-  | ({ readonly at: 'location'; readonly seq: number; readonly derived: Derived } & PositionContext)
+  | ({
+      readonly at: 'location';
+      readonly seq: number;
+      readonly derived: Derived;
+      readonly track: Track | undefined;
+    } & PositionContext)
   | ({ readonly at: 'fix'; readonly bytes: Uint8Array } & PositionContext & FixNames);
 
 /** Parts of a fix's context that do not follow from its location. */
@@ -145,6 +154,12 @@ export class EffectWriter extends GrowingBuffer {
     if (how.withMembers) {
       flags |= MEMBERS;
       this.#members(members);
+    }
+    if (isLocated && fix.hasTrack) {
+      flags |= TRACKED;
+      this.reserve(this.#at + TRACK_BYTES, this.#at);
+      fix.copyTrack(this.bytes, this.#at);
+      this.#at += TRACK_BYTES;
     }
     this.view.setUint32(start, this.#at - start, true);
     this.view.setUint8(start + 4, flags);
@@ -261,8 +276,9 @@ class EffectReader {
     const suppressUntilMs = (flags & SUPPRESSED) === 0 ? 0 : this.#f64();
     const lastSeenMs = (flags & OBSERVED) === 0 ? undefined : this.#f64();
     const id = (flags & LOCATED) === 0 ? this.#string() : undefined;
-    const place = this.#position(flags);
+    const found = this.#position(flags);
     const members = (flags & MEMBERS) === 0 ? undefined : this.#members();
+    const place = (flags & TRACKED) === 0 || found.at !== 'location' ? found : { ...found, track: this.#track() };
     this.at = end;
     const kind = (flags & TRACKABLE) === 0 ? 'provider' : 'trackable';
     return { kind, id, at, suppressUntilMs, lastSeenMs, colliding: (flags & COLLIDING) !== 0, place, members };
@@ -274,7 +290,7 @@ class EffectReader {
       const seq = this.#f64();
       const derived = DERIVED.read(this.#buffer, this.#after(DERIVED_BYTES) + DERIVED_BYTES);
       const { isZoneRemoved: _, ...context } = this.#context();
-      return { at: 'location', seq, derived, ...context };
+      return { at: 'location', seq, derived, track: undefined, ...context };
     }
     const at = this.#u8();
     if (at !== FIXED) return { at: at === NOWHERE ? 'nowhere' : 'elsewhere' };
@@ -307,6 +323,10 @@ class EffectReader {
           : { at: 'inside', area, entryMs: fromMs, timeoutAtMs, ...timers };
       return { fenceId, seenMs, membership };
     });
+  }
+
+  #track(): Track {
+    return emptyTrack().map(() => this.#f64());
   }
 
   #u8(): number {

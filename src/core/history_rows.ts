@@ -118,13 +118,14 @@ export class PositionWriter extends GrowingBuffer {
   location(fix: Fix, setBacks: readonly ClockStep[]): void {
     if (!this.#recorded.locations) return;
     const positions = this.#positions.locations;
-    this.#write(positions, fix, setBacks, this.#numberOfProvider(fix), 0);
+    this.#write(positions, fix, setBacks, this.#numberOfProvider(fix), 0, false);
     if (this.#withMembers) positions.members.push(fix.text);
   }
 
   motion(id: string, fix: Fix, setBacks: readonly ClockStep[]): void {
     if (!this.#recorded.motions) return;
-    this.#write(this.#positions.motions, fix, setBacks, this.#numberOf(id), this.#numberOfProvider(fix));
+    const { motions } = this.#positions;
+    this.#write(motions, fix, setBacks, this.#numberOf(id), this.#numberOfProvider(fix), fix.hasTrack);
   }
 
   /** Returns the positions since the last call; undefined for none. */
@@ -174,16 +175,24 @@ export class PositionWriter extends GrowingBuffer {
   }
 
   // hot
-  #write(positions: PositionRows, fix: Fix, setBacks: readonly ClockStep[], id: number, provider: number): void {
+  #write(
+    positions: PositionRows,
+    fix: Fix,
+    setBacks: readonly ClockStep[],
+    id: number,
+    provider: number,
+    isFiltered: boolean,
+  ): void {
     const row = positions.next();
     const { numbers, words } = positions;
     const at = POSITION_LENGTH * row;
-    fix.copyNumbers(numbers, at);
+    if (isFiltered) fix.copyFilteredNumbers(numbers, at);
+    else fix.copyNumbers(numbers, at);
     if (setBacks.length > 0) {
       numbers[at + TIME] = wallClockOfEventTime(numbers[at + TIME] as number, setBacks);
       numbers[at + RECEIVED] = wallClockTime(numbers[at + RECEIVED] as number, setBacks);
     }
-    const zone = fix.isLocal ? this.#numberOf(fix.zone?.id ?? '') : 0;
+    const zone = fix.isLocal && !isFiltered ? this.#numberOf(fix.zone?.id ?? '') : 0;
     if (zone === 0) {
       numbers[at + X] = Number.NaN;
       numbers[at + Y] = Number.NaN;

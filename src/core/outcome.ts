@@ -58,6 +58,8 @@ export interface StepCounts {
   processed: number;
   outdated: number;
   rejected: number;
+  /** Processed locations that a filter rejected. */
+  outliers: number;
   /** Events by kind, with or without subscribers. */
   entries: number;
   exits: number;

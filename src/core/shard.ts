@@ -62,6 +62,7 @@ export interface StepBatch {
 /** Opens an empty shard. */
 export function openShard(options: ShardOptions): Shard {
   const state = emptyState(options.newBuffer, options.crossing);
+  state.isFiltering = options.filters !== undefined;
   const { index } = options;
   const context: ShardContext = {
     options,

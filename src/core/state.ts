@@ -11,6 +11,7 @@ import type { Fix } from './location/fix.ts';
 import { FixSlab } from './location/fix_slab.ts';
 import type { NewRecordBuffer } from './location/record.ts';
 import { type Ranking, UNRANKED } from './rules/evaluate.ts';
+import type { FilterSettings } from './tracking/filter_settings.ts';
 import { Followers } from './zone/following.ts';
 import { ZoneTable } from './zone/zone_table.ts';
 
@@ -51,6 +52,10 @@ export interface ShardState {
   readonly gone: Map<string, readonly [ObjectKind, string]>;
   /** Ranks locations of trackables that have no rules of their own. */
   rules: Ranking;
+  /** Whether the configuration or any entity since the start sets a filter. */
+  isFiltering: boolean;
+  /** Number of changes of entities that settings of filters may depend on. */
+  filterVersion: number;
 }
 
 /** Which fences evaluate the way between two observations: see cross_fences.ts. */
@@ -117,6 +122,8 @@ export interface ProviderState extends Tracked {
   readonly kind: 'provider';
   entity: LocationProvider | undefined;
   timing: OwnTiming;
+  /** Settings of the filter, found when needed (handlers/filter_location.ts). */
+  filter: FoundFilter | undefined;
 }
 
 export interface TrackableState extends Tracked {
@@ -127,10 +134,20 @@ export interface TrackableState extends Tracked {
   rules: Ranking | undefined;
   /** Extent at `fix`. */
   footprint: Footprint | undefined;
+  /** Settings of the filter that all its providers feed, found when needed. */
+  filter: FoundFilter | undefined;
   /** Whether the collision stage has the trackable. */
   colliding: boolean;
   /** JSON parts common to all motions, created on first use. */
   json: MotionJson | undefined;
+}
+
+/** Settings of a filter, with the version and, for a provider, the type of provider that they were found for. */
+export interface FoundFilter {
+  readonly version: number;
+  readonly type: string;
+  /** Undefined without a filter. */
+  readonly settings: FilterSettings | undefined;
 }
 
 /** JSON parts of a motion. */
@@ -188,6 +205,8 @@ export function emptyState(newBuffer: NewRecordBuffer, crossing = UNCROSSED): Sh
     urgent: new Set(),
     gone: new Map(),
     rules: UNRANKED,
+    isFiltering: false,
+    filterVersion: 0,
   };
 }
 
@@ -200,6 +219,7 @@ export function providerState(state: ShardState, id: string): ProviderState {
       id,
       entity: undefined,
       timing: UNSET,
+      filter: undefined,
       fix: undefined,
       hasHadFix: false,
       members: [],

@@ -90,7 +90,7 @@ export class OutcomeDispatcher {
   /** Counts a step, and passes on the parts of its outcome that must not wait for the commit. */
   stepped(shard: number, { outcome, motions }: ShardReply): void {
     const { counts } = this.#sinks;
-    for (const name of ['processed', 'outdated', 'rejected', 'entries', 'exits', 'motions'] as const) {
+    for (const name of ['processed', 'outdated', 'rejected', 'outliers', 'entries', 'exits', 'motions'] as const) {
       counts[name] += outcome.counts[name];
     }
     this.#sinks.wakeAt(shard, outcome.nextDeadlineMs);

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { Filter } from './filter.ts';
 import { ProviderType } from './location.ts';
 import { AnyType, Maybe, Named, Properties } from './schema.ts';
 import { objectTiming } from './timing.ts';
@@ -10,6 +11,7 @@ export const LocationProvider = Named('LocationProvider', {
   name: Maybe(Type.String({ description: 'Name for people.' })),
   sensors: Type.Optional(AnyType),
   ...objectTiming,
+  filter: Maybe(Filter),
   properties: Maybe(Properties),
 });
 export type LocationProvider = Static<typeof LocationProvider>;

@@ -148,6 +148,12 @@ export const SCHEMA_DESCRIPTIONS = {
       'override those of its trackable, which override those of the fence.',
     examples: [FENCE_EXAMPLE],
   },
+  Filter: {
+    description:
+      'How positions are smoothed for motions, fences and collisions. Absent members have the value of the trackable, ' +
+      'of the type of provider, or of the configuration.',
+    examples: [{ kind: 'cv', default_accuracy: 0.3, max_speed: 3 }],
+  },
   LocationProvider: {
     description: 'A source of positions: a tag, a phone, a reader.',
     examples: [PROVIDER_EXAMPLE],

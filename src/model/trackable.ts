@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { Filter } from './filter.ts';
 import { Polygon } from './geojson.ts';
 import { RuleSet } from './rule.ts';
 import { documented, Maybe, Meters, Named, OneOf, Properties } from './schema.ts';
@@ -20,6 +21,7 @@ export const Trackable = Named('Trackable', {
     Type.Array(Type.String(documented({ minLength: 1 })), { description: 'Ids of its providers, each once.' }),
   ),
   ...objectTiming,
+  filter: Maybe(Filter),
   radius: Meters('Radius of a round trackable.'),
   calculate_collisions: Maybe(
     Type.Boolean({ description: 'Whether it takes part in collisions; by default a setting of the hub decides.' }),

@@ -4,6 +4,8 @@ export interface HubCounts {
   processed: number;
   outdated: number;
   rejected: number;
+  /** Processed locations that a filter rejected. */
+  outliers: number;
   entries: number;
   exits: number;
   motions: number;
@@ -20,6 +22,7 @@ export function newCounts(): HubCounts {
     processed: 0,
     outdated: 0,
     rejected: 0,
+    outliers: 0,
     entries: 0,
     exits: 0,
     motions: 0,

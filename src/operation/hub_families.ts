@@ -76,6 +76,7 @@ function locationFamilies({ counts, rejections, accepted }: Measured): readonly 
     ),
     metric('hub_locations_processed_total', 'Locations that were evaluated.', () => counts().processed),
     metric('hub_locations_outdated_total', 'Locations older than the last of their provider.', () => counts().outdated),
+    metric('hub_locations_outliers_total', 'Processed locations that a filter rejected.', () => counts().outliers),
     metricBy(
       'reason',
       'hub_locations_rejected_total',

@@ -11,6 +11,7 @@ import type { HistoryRecording } from '../core/history_rows.ts';
 import { PackedRows } from '../core/row_bytes.ts';
 import type { StepBatch } from '../core/shard.ts';
 import type { CrossingSettings } from '../core/state.ts';
+import type { FilterDefaults } from '../core/tracking/filter_settings.ts';
 import { type Borrowed, copied, lend, look } from '../model/borrowed.ts';
 import type { EventBatch } from '../model/event_batch.ts';
 import type { Fence } from '../model/fence.ts';
@@ -35,6 +36,7 @@ export interface ShardSettings {
   readonly parentsMax: number;
   /** See ShardOptions. */
   readonly crossing?: CrossingSettings | undefined;
+  readonly filters?: FilterDefaults | undefined;
   /** See ShardOptions. */
   readonly recorded?: HistoryRecording | undefined;
   /** Whether to start without warm_shard.ts, so that many short-lived hubs start in two thirds of the time. */

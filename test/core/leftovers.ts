@@ -13,8 +13,8 @@ export function leftovers(state: ShardState): string[] {
   });
 }
 
-/** Members limited by the maximum number of fences at one time. */
-const BOUNDED = ['freeSlots', 'metInObservation', 'near', 'observations'];
+/** Members limited by the maximum number of fences at one time, or of fixed size. */
+const BOUNDED = ['freeSlots', 'metInObservation', 'near', 'observations', 'isFiltering', 'filterVersion'];
 
 function sizeOf(name: string, value: unknown): number {
   if (BOUNDED.includes(name) || typeof value === 'function') return 0;

@@ -25,7 +25,7 @@ function replyWith(text: string): ShardReply {
     location,
     memberships: [[text, 3]],
   };
-  const counts = { processed: 1, outdated: 0, rejected: 0, entries: 0, exits: 0, motions: 0 };
+  const counts = { processed: 1, outdated: 0, rejected: 0, outliers: 0, entries: 0, exits: 0, motions: 0 };
   const answers = [[1, { texts: [text] }]] as const;
   return {
     outcome: {

@@ -15,7 +15,7 @@ function reply(number: number): ShardReply {
   const outcome = {
     ...{ rows: none, backgroundRows: none, dirtyCount: 0, effects: lend(memory), answers: [], zoneMoves: [] },
     ...{
-      counts: { processed: 0, outdated: 0, rejected: 0, entries: 0, exits: 0, motions: 0 },
+      counts: { processed: 0, outdated: 0, rejected: 0, outliers: 0, entries: 0, exits: 0, motions: 0 },
       nextDeadlineMs: Infinity,
     },
   };

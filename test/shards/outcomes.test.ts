@@ -25,7 +25,7 @@ test('Callers that wait for a batch receive the failure of one of its commits, a
       moveZones: () => undefined,
       wakeAt: () => undefined,
     });
-    const counts = { processed: 2, outdated: 0, rejected: 0, entries: 1, exits: 0, motions: 0 };
+    const counts = { processed: 2, outdated: 0, rejected: 0, outliers: 0, entries: 1, exits: 0, motions: 0 };
     const changed = { rows: packedRows([row('urgent')]), backgroundRows: packedRows([row('later')]), dirtyCount: 0 };
     const outcome = {
       ...changed,
@@ -131,7 +131,7 @@ test('Events that only the event log needs are neither published nor copied to w
   const events = [1, 2, 3].map((variant) => {
     return { variant, bytes: lend(Buffer.from('{}')), ends: Uint32Array.of(2), fields: undefined };
   });
-  const counts = { processed: 1, outdated: 0, rejected: 0, entries: 1, exits: 0, motions: 0 };
+  const counts = { processed: 1, outdated: 0, rejected: 0, outliers: 0, entries: 1, exits: 0, motions: 0 };
   const rows = packedRows([]);
   const outcome = {
     ...{ rows, backgroundRows: rows, dirtyCount: 0, effects: lend(Buffer.alloc(0)), answers: [], zoneMoves: [] },

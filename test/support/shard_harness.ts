@@ -4,6 +4,7 @@ import { type AcceptedLocation, accept } from '../../src/core/location/accepted.
 import { received } from '../../src/core/location/received.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { openShard, type Shard } from '../../src/core/shard.ts';
+import type { FilterDefaults } from '../../src/core/tracking/filter_settings.ts';
 import { DeliveryBatch } from '../../src/fanout/batch.ts';
 import { openFenceIndex } from '../../src/fence_index/fence_index.ts';
 import { copied, lend, look } from '../../src/model/borrowed.ts';
@@ -49,6 +50,7 @@ export interface HarnessOptions {
   readonly providerInTrackableEvents?: boolean;
   readonly collisionsByDefault?: boolean;
   readonly detachedStay?: boolean;
+  readonly filters?: FilterDefaults;
   /** The real index by default. */
   readonly index?: FenceIndex;
 }
@@ -98,6 +100,7 @@ export class ShardHarness {
         providerInTrackableEvents: options.providerInTrackableEvents ?? false,
         detachedStay: options.detachedStay ?? true,
         parentsMax: 32,
+        filters: options.filters,
       }),
     );
   }

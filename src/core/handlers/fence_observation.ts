@@ -18,10 +18,10 @@ export function observeProvider(
   eventTimeMs = fix.eventTimeMs,
 ): FenceObservation {
   return {
-    footprint: footprintOf(POINT, fix.lon, fix.lat, undefined),
-    floor: fix.floor,
-    z: fix.z,
-    elevationRef: fix.elevationRef,
+    footprint: footprintOf(POINT, fix.filteredLon, fix.filteredLat, undefined),
+    floor: fix.filteredFloor,
+    z: fix.filteredZ,
+    elevationRef: fix.filteredElevationRef,
     levelMetres: fix.zone?.wgs84_height ?? undefined,
     nowMs,
     eventTimeMs,
@@ -36,16 +36,15 @@ export function observeProvider(
 // hot
 export function departureOf({ crossing }: ShardState, { fix }: ProviderState | TrackableState): Departure | undefined {
   if (crossing.fences === 0 || fix === undefined) return undefined;
-  const { lon, lat, floor, z, elevationRef, receivedMs, eventTimeMs } = fix;
   return {
-    lon,
-    lat,
-    floor,
-    z,
-    elevationRef,
+    lon: fix.filteredLon,
+    lat: fix.filteredLat,
+    floor: fix.filteredFloor,
+    z: fix.filteredZ,
+    elevationRef: fix.filteredElevationRef,
     levelMetres: fix.zone?.wgs84_height ?? undefined,
-    receivedMs,
-    eventTimeMs,
+    receivedMs: fix.receivedMs,
+    eventTimeMs: fix.eventTimeMs,
   };
 }
 
@@ -73,7 +72,7 @@ function wayTo(
   from: Departure,
 ): Parameters<typeof crossFences>[2] {
   const shape = object.kind === 'provider' ? POINT : object.entity;
-  const course = object.fix?.course;
+  const course = object.fix?.filteredCourse;
   return { from, to, setBacks, extentAt: (lon, lat) => footprintOf(shape, lon, lat, course) };
 }
 
@@ -94,9 +93,9 @@ export function observeTrackable(trackable: TrackableState, eventTimeMs: number,
   if (fix === undefined || footprint === undefined) throw new Error('A trackable without fix is not seen by fences');
   return {
     footprint,
-    floor: fix.floor,
-    z: fix.z,
-    elevationRef: fix.elevationRef,
+    floor: fix.filteredFloor,
+    z: fix.filteredZ,
+    elevationRef: fix.filteredElevationRef,
     levelMetres: fix.zone?.wgs84_height ?? undefined,
     nowMs,
     eventTimeMs,

@@ -14,6 +14,7 @@ import { received } from '../location/received.ts';
 import type { NewRecordBuffer, RecordBuffer } from '../location/record.ts';
 import { storedJson, membersIn } from '../location/location_json.ts';
 import type { RowWriter } from '../row_bytes.ts';
+import { trackIn } from '../tracking/track.ts';
 import { type Row, rowUntil } from '../row_times.ts';
 import { type ProviderState, providerState, type ShardState, type TrackableState } from '../state.ts';
 import { type EntityLookup, currentEntities } from './entity_lookup.ts';
@@ -199,6 +200,8 @@ type StoredLocation = Location & {
   readonly crs: string;
   /** Position in meters of the location's zone. */
   readonly local?: readonly [x: number, y: number];
+  /** State of the filter, see trackJson. */
+  readonly track?: readonly (number | null)[];
   /** Timing of the provider, see ownsTiming. */
   readonly timing?: Partial<OwnTiming>;
 };
@@ -225,7 +228,7 @@ function fixOf(
   row: Row,
   { entities, newBuffer }: Restoring,
 ): Fix {
-  const { local, timing, ...value } = parseLossless(row.location) as StoredLocation;
+  const { local, timing, track, ...value } = parseLossless(row.location) as StoredLocation;
   const { provider_id: providerId, source, trackables, speed, course } = value;
   const [lon, lat, ...height] = value.position.coordinates as [number, number];
   const { receivedMs, eventTimeMs } = row;
@@ -243,6 +246,7 @@ function fixOf(
       trackables: trackables ?? [],
       isLocal: local !== undefined,
     },
+    track && trackIn(track),
   );
   // The zone may have moved after the row was written.
   return local === undefined || zone === undefined ? fix : fixInZone(state.fixes, fix, zone);

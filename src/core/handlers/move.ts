@@ -3,7 +3,7 @@ import type { Moment, ShardContext } from '../context.ts';
 import type { Footprint } from '../fence/fence_index.ts';
 import type { Item } from '../item.ts';
 import type { Fix } from '../location/fix.ts';
-import { positionOf } from '../location/location_json.ts';
+import { filteredPositionOf } from '../location/filtered_json.ts';
 import type { TrackableMotion } from '../motion/motion.ts';
 import { footprintOf } from '../motion/shape.ts';
 import { CHANGED_MEMBERS, type ShardState, type TrackableState, type Tracked, touch } from '../state.ts';
@@ -32,12 +32,17 @@ export function follow(context: ShardContext, trackable: TrackableState, arrival
   const { moment } = arrival;
   const fix = significantFix(context, trackable, moment.nowMs, { arrived: arrival.fix });
   const at = trackable.fix;
-  if (fix === undefined || (at !== undefined && isSameLocation(fix, at))) return;
+  if (fix === undefined || (at !== undefined && (isSameLocation(fix, at) || isIgnored(fix, at)))) return;
   if (fix !== arrival.fix && at?.providerId === fix.providerId && fix.eventTimeMs <= at.eventTimeMs) {
     return;
   }
   fireSuppressed(context, trackable, moment.nowMs);
   moveTrackable(context, trackable, { ...arrival, fix });
+}
+
+/** Whether a fix is an outlier of the provider that brought the object to its fix: the object stays there. */
+export function isIgnored(fix: Fix, at: Fix): boolean {
+  return fix.isOutlier && fix.providerId === at.providerId;
 }
 
 /** Whether two fixes come from the same location. Restored and transferred fixes are copies. */
@@ -46,7 +51,16 @@ export function isSameLocation(a: Fix, b: Fix): boolean {
   if (a.eventTimeMs !== b.eventTimeMs || a.providerId !== b.providerId) return false;
   if (a.seq === b.seq) return true;
   // Stored rows contain no item number.
-  return (a.seq === 0 || b.seq === 0) && a.receivedMs === b.receivedMs && a.lon === b.lon && a.lat === b.lat;
+  if ((a.seq !== 0 && b.seq !== 0) || a.receivedMs !== b.receivedMs) return false;
+  return a.lon === b.lon && a.lat === b.lat && isSameEstimate(a, b);
+}
+
+/** Whether filters, which change with every location, have made the same of two fixes. */
+function isSameEstimate(a: Fix, b: Fix): boolean {
+  if (!a.hasTrack && !b.hasTrack) return true;
+  return (
+    a.filteredLon === b.filteredLon && a.filteredLat === b.filteredLat && a.filteredAccuracy === b.filteredAccuracy
+  );
 }
 
 /**
@@ -91,7 +105,7 @@ export function settle(state: ShardState, trackable: TrackableState, fix: Fix): 
 
 /** Returns the extent that the trackable has, or would have, at a fix. */
 export function extentAt({ entity }: TrackableState, fix: Fix): Footprint {
-  return footprintOf(entity, fix.lon, fix.lat, fix.course);
+  return footprintOf(entity, fix.filteredLon, fix.filteredLat, fix.filteredCourse);
 }
 
 /** Whether the trackable takes part in collisions. */
@@ -152,12 +166,12 @@ function motionOf(
     id: trackable.id,
     receivedMs,
     eventTimeMs,
-    lon: fix.lon,
-    lat: fix.lat,
-    z: fix.z,
-    elevationRef: fix.elevationRef,
+    lon: fix.filteredLon,
+    lat: fix.filteredLat,
+    z: fix.filteredZ,
+    elevationRef: fix.filteredElevationRef,
     levelMetres: fix.zone?.wgs84_height ?? undefined,
-    floor: fix.floor,
+    floor: fix.filteredFloor,
     extrusion: entity.extrusion ?? undefined,
     collides: true,
     radiusMetres: footprint.radiusMetres,
@@ -200,8 +214,8 @@ export function moveFollowers({ state, draft }: ShardContext, { kind, id }: Trac
       id: zoneId,
       by: { kind, id },
       seq,
-      position: positionOf(fix),
-      floor: fix.floor,
+      position: filteredPositionOf(fix),
+      floor: fix.filteredFloor,
     });
   }
 }

@@ -3,15 +3,18 @@ import { assignedTo } from '../assignments.ts';
 import type { Moment, ShardContext } from '../context.ts';
 import { locate } from '../location/locate.ts';
 import type { ReceivedLocation } from '../location/received.ts';
-import { providerState, touch } from '../state.ts';
+import { CHANGED_MEMBERS, providerState, touch } from '../state.ts';
+import { filterLocation } from './filter_location.ts';
+import { fuse } from './fuse.ts';
+import { hasFlag, OUTLIER } from '../tracking/track.ts';
 import { follow, moveFollowers } from './move.ts';
 import { fireSuppressed, schedule } from './on_deadline.ts';
 import { publishLocation, publishProviderCrossings } from './publish.ts';
 import { departureOf, observeMove, observeProvider } from './fence_observation.ts';
 
 /**
- * Handles a location, in this order: check that it is newer than the provider's last, locate it, publish it, evaluate
- * the fences of the provider, move its trackables.
+ * Handles a location, in this order: check that it is newer than the provider's last, locate and filter it, publish it,
+ * evaluate the fences of the provider, move its trackables. An outlier is only published.
  */
 // hot
 export function onLocation(context: ShardContext, location: ReceivedLocation): void {
@@ -36,7 +39,9 @@ export function onLocation(context: ShardContext, location: ReceivedLocation): v
   }
   counts.processed++;
   const moment: Moment = { nowMs: receivedMs, eventNowMs, seq };
-  fireSuppressed(context, provider, receivedMs);
+  const track = state.isFiltering ? filterLocation(context, provider, location, derived) : undefined;
+  const isOutlier = track !== undefined && hasFlag(track, OUTLIER);
+  if (!isOutlier) fireSuppressed(context, provider, receivedMs);
   const { id: providerId, timing } = provider;
   const assigned = assignedTo(state, providerId);
   const { source } = location;
@@ -44,14 +49,22 @@ export function onLocation(context: ShardContext, location: ReceivedLocation): v
   const about = { providerId, source, zone, timing, trackables: assigned.ids, isLocal };
   // The memory of the last fix may be reused for the next one.
   const departure = departureOf(state, provider);
-  const fix = state.fixes.renew(provider, location, derived, about);
+  const fix = state.fixes.renew(provider, location, derived, about, track);
   touch(state, provider);
   publishLocation(context, fix);
+  if (isOutlier) {
+    counts.outliers++;
+    // Not an observation.
+    provider.changes |= CHANGED_MEMBERS;
+    return;
+  }
   const seen = observeProvider(state, provider, fix, moment.nowMs);
   const crossings = observeMove(context, provider, seen, departure);
   publishProviderCrossings(context, provider, crossings);
   schedule(state, provider);
   if (state.followers.any) moveFollowers(context, provider, fix, seq);
   const arrival = { fix, eventTimeMs, moment, isMove: true };
-  for (const trackable of assigned.trackables) follow(context, trackable, arrival);
+  for (const trackable of assigned.trackables) {
+    if (!state.isFiltering || !fuse(context, trackable, arrival)) follow(context, trackable, arrival);
+  }
 }

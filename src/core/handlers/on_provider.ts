@@ -4,6 +4,7 @@ import { leaveAll } from '../fence/observe_fences.ts';
 import { sameTiming, timingOfObject } from '../fence/timing.ts';
 import type { Item } from '../item.ts';
 import { type ProviderState, providerState, touch } from '../state.ts';
+import { noteFilter } from './filter_location.ts';
 import { forgetRow, reevaluateTrackable } from './reevaluate_trackable.ts';
 import { publishProviderCrossings } from './publish.ts';
 import { retimeProvider } from './retime.ts';
@@ -16,6 +17,7 @@ export function onProvider(context: ShardContext, item: Item & { kind: 'provider
     const { timing: before } = provider;
     provider.entity = item.entity;
     provider.timing = timingOfObject(item.entity);
+    noteFilter(state, item.entity);
     if (!sameTiming(before, provider.timing)) retimeProvider(context, provider, item.receivedMs);
     return;
   }

@@ -7,6 +7,8 @@ import { motionIn } from '../motion/motion_json.ts';
 import { compileRules } from '../rules/evaluate.ts';
 import { CHANGED_MEMBERS, type ShardState, type TrackableState, touch } from '../state.ts';
 import { collides, extentAt, moveTrackable, reportRemoved, moveTo } from './move.ts';
+import { noteFilter } from './filter_location.ts';
+import { isFused } from './fuse.ts';
 import { loseMotion, reevaluateTrackable } from './reevaluate_trackable.ts';
 import { fireSuppressed } from './on_deadline.ts';
 import { inheritedTimings, retime, retimeChanged } from './retime.ts';
@@ -114,6 +116,7 @@ export function setTrackable(state: ShardState, entity: Trackable): TrackableSta
   } else unlink(state, trackable);
   trackable.entity = entity;
   trackable.timing = timingOfObject(entity);
+  noteFilter(state, entity);
   trackable.rules = entity.locating_rules?.length ? compileRules(entity.locating_rules) : undefined;
   trackable.json = undefined;
   link(state, trackable);
@@ -131,6 +134,7 @@ function newTrackable(entity: Trackable): TrackableState {
     fix: undefined,
     hasHadFix: false,
     footprint: undefined,
+    filter: undefined,
     members: [],
     nearby: undefined,
     suppressUntilMs: 0,
@@ -148,7 +152,7 @@ function forceUpdate(
   motionBefore: string | undefined,
   moment: Moment,
 ): void {
-  const found = significantFix(context, trackable, moment.nowMs);
+  const found = isFused(context, trackable) ? trackable.fix : significantFix(context, trackable, moment.nowMs);
   if (found === undefined) {
     if (trackable.fix !== undefined) loseMotion(context, trackable, moment);
     return;

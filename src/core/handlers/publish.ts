@@ -7,6 +7,7 @@ import { type FenceChange, fenceEventFields, fenceEventJson, fenceFeature } from
 import type { Crossing } from '../fence/observe_fences.ts';
 import { locationBytesMax, writeLocation } from '../location/event_bytes.ts';
 import type { Fix } from '../location/fix.ts';
+import { motionMembersJson } from '../location/filtered_json.ts';
 import { locationIn, publishedMembersJson } from '../location/location_json.ts';
 import { motionBytesMax, motionIn, writeMotion } from '../motion/motion_json.ts';
 import { type ProviderState, type TrackableState, touch } from '../state.ts';
@@ -67,15 +68,15 @@ export function publishMotion(context: ShardContext, trackable: TrackableState):
       event.end(writeMotion(event, event.at, { trackable, fix, sentTime: sentTimeBytes }));
       continue;
     }
-    shared ??= publishedMembersJson(fix, sentTime);
+    shared ??= motionMembersJson(fix, sentTime);
     const text = motionIn(trackable, variant, zones, shared);
     if (text === undefined) continue;
     push(context, variant, fields, { text: variant.geojson === true ? featureCollection([text]) : text });
   }
 }
 
-function motionFields({ id, entity }: TrackableState, { providerId, accuracy, floor }: Fix): FilterFields {
-  return [id, providerId, entity.name ?? undefined, accuracy, floor];
+function motionFields({ id, entity }: TrackableState, fix: Fix): FilterFields {
+  return [id, fix.providerId, entity.name ?? undefined, fix.filteredAccuracy, fix.filteredFloor];
 }
 
 /** Publishes the crossings of a provider and the trackables that it is assigned to. */

@@ -12,6 +12,7 @@ import {
   type Tracked,
   touch,
 } from '../state.ts';
+import { FUSED } from '../tracking/track.ts';
 import { isSameLocation, settle, moveTo } from './move.ts';
 import { fireSuppressed, schedule } from './on_deadline.ts';
 import { publishProviderCrossings, publishTrackableCrossings } from './publish.ts';
@@ -125,10 +126,11 @@ export function relocate(
   for (const trackable of trackables) {
     const { fix } = trackable;
     if (fix?.zone?.id !== zoneId) continue;
-    // A trackable has its provider's fix or a copy of it.
+    // A trackable has its provider's fix or a copy of it, which has a track of its own if it is fused.
     const provider = state.providers.get(fix.providerId);
     const shared = provider && relocated.get(provider);
-    const isShared = shared !== undefined && isSameLocation(shared, fix) && shared.trackables === fix.trackables;
+    const isAlike = shared !== undefined && shared.trackables === fix.trackables && !fix.hasTrackFlag(FUSED);
+    const isShared = isAlike && isSameLocation(shared, fix);
     relocated.set(trackable, isShared ? shared : fixInZone(state.fixes, fix, zone));
   }
   return relocated;

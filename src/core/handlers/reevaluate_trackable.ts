@@ -2,7 +2,8 @@ import { carriedBy, namingTrackables } from '../assignments.ts';
 import type { Moment, ShardContext } from '../context.ts';
 import { leaveAll } from '../fence/observe_fences.ts';
 import { type ProviderState, type TrackableState, touch } from '../state.ts';
-import { isSameLocation, moveTrackable, reportRemoved } from './move.ts';
+import { isFused } from './fuse.ts';
+import { isIgnored, isSameLocation, moveTrackable, reportRemoved } from './move.ts';
 import { fireSuppressed } from './on_deadline.ts';
 import { publishTrackableCrossings } from './publish.ts';
 import { type Sources, significantFix } from './significant_fix.ts';
@@ -30,7 +31,9 @@ export function reevaluateTrackable(
     loseMotion(context, trackable, moment);
     return true;
   }
-  if (isSameLocation(found, trackable.fix)) return false;
+  if (isSameLocation(found, trackable.fix) || isIgnored(found, trackable.fix)) return false;
+  // Its next location, of any provider, continues its track.
+  if (isFused(context, trackable)) return false;
   fireSuppressed(context, trackable, moment.nowMs);
   // If this worker dies, its replacement must not find the trackable at its old position.
   context.state.urgent.add(trackable);

@@ -167,7 +167,7 @@ class Replay {
         const location = this.#locationOf(effect);
         const { providerId, source } = location;
         const zone = place.isInZone ? find(source) : undefined;
-        return fixes.take(location, place.derived, { ...place, providerId, source, zone });
+        return fixes.take(location, place.derived, { ...place, providerId, source, zone }, place.track);
       }
       case 'fix': {
         const { zone: name } = place;

@@ -15,6 +15,7 @@ import {
   type TrackableState,
   touch,
 } from '../state.ts';
+import { noteFilter } from './filter_location.ts';
 import { writeRow } from './last_known.ts';
 import { settle } from './move.ts';
 import { schedule } from './on_deadline.ts';
@@ -108,6 +109,7 @@ export function onImportState(context: ShardContext, item: Item & { kind: 'impor
     const provider = providerState(state, packedProvider.id);
     provider.entity ??= packedProvider.entity;
     provider.timing = timingOfObject(provider.entity);
+    if (provider.entity !== undefined) noteFilter(state, provider.entity);
     state.fixes.put(provider, unpackFix(state, packedProvider.fix));
     unpackInto(state, provider, packedProvider);
     chains.set(provider, packedProvider.chain);

@@ -1,7 +1,8 @@
-import { asciiBytes, put, putNumber, UTF8_MAX } from '../json_bytes.ts';
+import { asciiBytes, NUMBER_BYTES_MAX, put, putNumber, UTF8_MAX } from '../json_bytes.ts';
 import type { Fix } from './fix.ts';
 import type { RecordBuffer, Utf8Bytes } from './record.ts';
-import { storedJson, locationJson, publishedMembersJson, SENT_TIME, TRACKABLES } from './location_json.ts';
+import { TRACK_LENGTH } from '../tracking/track.ts';
+import { storedJson, locationJson, publishedMembersJson, SENT_TIME, trackJson, TRACKABLES } from './location_json.ts';
 
 /**
  * Writes locations as bytes, to publish or to store. Nearly all bytes are copied from the record as received; the hub
@@ -10,6 +11,9 @@ import { storedJson, locationJson, publishedMembersJson, SENT_TIME, TRACKABLES }
 
 /** Maximum bytes added besides the ids of trackables: names, five numbers, the time. */
 const ADDED_BYTES_MAX = 512;
+
+/** Maximum bytes of a track: its numbers, commas and name. */
+const TRACK_JSON_MAX = TRACK_LENGTH * (NUMBER_BYTES_MAX + 1) + 16;
 
 const [OPEN, QUOTE] = [0x7b, 0x22] as const;
 const SENT_TIME_BYTES = asciiBytes(SENT_TIME);
@@ -27,7 +31,7 @@ const trackablesJsonCache = new WeakMap<readonly string[], string>();
 export function locationBytesMax(fix: Fix): number {
   const { trackables } = fix;
   const ids = trackables.length === 0 ? 0 : UTF8_MAX * trackablesJson(trackables).length;
-  return fix.textBytes + ADDED_BYTES_MAX + ids;
+  return fix.textBytes + ADDED_BYTES_MAX + ids + (fix.hasTrack ? TRACK_JSON_MAX : 0);
 }
 
 /**
@@ -37,8 +41,8 @@ export function locationBytesMax(fix: Fix): number {
 // hot
 export function writeLocation(to: RecordBuffer, start: number, fix: Fix, sentTime: Uint8Array): number {
   const { bytes } = to;
-  // A position sent in other coordinates is converted.
-  if (fix.positionBytes === 0)
+  // A position sent in other coordinates is converted; the properties of an outlier say so.
+  if (fix.positionBytes === 0 || fix.isOutlier)
     return start + bytes.write(locationJson(fix, publishedMembersJson(fix, asciiString(sentTime))), start);
   bytes[start] = OPEN;
   let at = fix.copyText(bytes, start + 1);
@@ -52,7 +56,10 @@ export function writeStored(to: RecordBuffer, start: number, fix: Fix): number {
   const { bytes } = to;
   if (fix.positionBytes === 0) return start + bytes.write(storedJson(fix), start);
   bytes[start] = OPEN;
-  return writeFilledIn(to, fix.copyText(bytes, start + 1), fix);
+  const at = writeFilledIn(to, fix.copyText(bytes, start + 1), fix);
+  if (!fix.hasTrack) return at;
+  // Overwrites the closing brace.
+  return at - 1 + bytes.write(`${trackJson(fix)}}`, at - 1);
 }
 
 /** Writes the values added by the hub, and the closing brace. */

@@ -3,6 +3,24 @@ import type { Zone } from '../../model/zone.ts';
 import { withFields } from '../encoding/layout.ts';
 import { DERIVED, RECORD } from '../encoding/layouts.ts';
 import { type OwnTiming, UNSET } from '../fence/timing.ts';
+import { roundDegrees, roundMeters } from '../geo/rounding.ts';
+import {
+  COURSE,
+  EAST,
+  FLAGS,
+  FLOOR,
+  LAT,
+  LON,
+  NORTH,
+  OUTLIER,
+  P11,
+  STILL_UNKNOWN,
+  type Track,
+  TRACK_BYTES,
+  TRACK_LENGTH,
+  Z,
+  Z_FROM,
+} from '../tracking/track.ts';
 import type { ReceivedLocation } from './received.ts';
 import { LocationRecord, orUndefined, type RecordBuffer, shiftRecord, type TimeConversion } from './record.ts';
 
@@ -47,8 +65,8 @@ export function shiftFix({ buffer, byteOffset, byteLength }: Uint8Array, times: 
 }
 
 /**
- * Last position of an object: the record of a location with the values derived from it, in reusable memory
- * (fix_slab.ts). While two objects hold a fix, and until the end of the step in which one of them drops it, the fix is
+ * Last position of an object: the record of a location with the values derived from it, and the track of a filtered
+ * object, in reusable memory (fix_slab.ts). While two objects hold a fix, and until the end of the step in which one of them drops it, the fix is
  * immutable apart from its provider's timing. A fix with a single holder is reused for that object's next location.
  */
 export class Fix extends withFields(LocationRecord, DERIVED) implements FixContext, Derived {
@@ -58,6 +76,8 @@ export class Fix extends withFields(LocationRecord, DERIVED) implements FixConte
   timing = UNSET;
   trackables = NO_TRACKABLES;
   isLocal = false;
+  /** Whether the state of a filter follows the record. */
+  hasTrack = false;
   /** Number of objects that hold the fix. */
   holders = 0;
   /** Whether the end of the step checks for remaining holders. */
@@ -84,17 +104,99 @@ export class Fix extends withFields(LocationRecord, DERIVED) implements FixConte
     return this.sentElevationRef ?? 'floor';
   }
 
+  /** Longitude and latitude for motions, fences and collisions: filtered ones if there is a filter. */
+  get filteredLon(): number {
+    return this.hasTrack ? roundDegrees(this.#tracked(LON)) : this.lon;
+  }
+
+  get filteredLat(): number {
+    return this.hasTrack ? roundDegrees(this.#tracked(LAT)) : this.lat;
+  }
+
+  get filteredZ(): number | undefined {
+    return this.hasTrack ? orUndefined(roundMeters(this.#tracked(Z))) : this.z;
+  }
+
+  get filteredElevationRef(): ElevationRef {
+    if (!this.hasTrack) return this.elevationRef;
+    return this.#tracked(Z_FROM) === 0 ? 'floor' : 'wgs84';
+  }
+
+  get filteredFloor(): number {
+    return this.hasTrack ? this.#tracked(FLOOR) : this.floor;
+  }
+
+  /** Standard deviation of the filtered position, per axis; otherwise the accuracy as sent. */
+  get filteredAccuracy(): number | undefined {
+    return this.hasTrack ? roundMeters(Math.sqrt(this.#tracked(P11))) : this.accuracy;
+  }
+
+  /** That of the location while the filter does not know the velocity. */
+  get filteredSpeed(): number | undefined {
+    if (!this.hasTrack) return this.speed;
+    if (this.#hasFlag(STILL_UNKNOWN)) return this.speed;
+    return roundMeters(Math.hypot(this.#tracked(EAST), this.#tracked(NORTH)));
+  }
+
+  get filteredCourse(): number | undefined {
+    if (!this.hasTrack || this.#hasFlag(STILL_UNKNOWN)) return this.course;
+    const course = this.#tracked(COURSE);
+    // A course that rounds up to a full turn is north.
+    return Number.isNaN(course) ? undefined : roundMeters(course < 0 ? course + 360 : course) % 360;
+  }
+
+  /** Whether the filter rejected the location. The filtered position is then an earlier one. */
+  get isOutlier(): boolean {
+    return this.hasTrack && this.#hasFlag(OUTLIER);
+  }
+
+  /** Whether the track has a flag. */
+  hasTrackFlag(flag: number): boolean {
+    return this.hasTrack && this.#hasFlag(flag);
+  }
+
+  #hasFlag(flag: number): boolean {
+    return (this.#tracked(FLAGS) & flag) !== 0;
+  }
+
+  // hot
+  #tracked(index: number): number {
+    return this.buffer.view.getFloat64(this.at + this.recordBytes + 8 * index, true);
+  }
+
+  /** Copies the track. Returns false if there is none. */
+  // hot
+  readTrack(into: Track): boolean {
+    if (!this.hasTrack) return false;
+    const { view } = this.buffer;
+    const start = this.at + this.recordBytes;
+    for (let i = 0; i < TRACK_LENGTH; i++) into[i] = view.getFloat64(start + 8 * i, true);
+    return true;
+  }
+
+  /** Replaces the track. Only allowed if the fix has memory for one. */
+  // hot
+  writeTrack(track: Track): void {
+    const { view } = this.buffer;
+    const start = this.at + this.recordBytes;
+    for (let i = 0; i < TRACK_LENGTH; i++) view.setFloat64(start + 8 * i, track[i] as number, true);
+    this.hasTrack = true;
+  }
+
   /** Writes the fix of a location. */
   // hot
-  write(location: ReceivedLocation, derived: Derived, context: FixContext): void {
+  write(location: ReceivedLocation, derived: Derived, context: FixContext, track?: Track): void {
     location.copyTo(this.buffer, this.at);
     DERIVED.write(this.buffer, this.at, derived);
+    if (track === undefined) this.hasTrack = false;
+    else this.writeTrack(track);
     this.setContext(context);
   }
 
   /** Copies the bytes of another fix. */
   read(bytes: Uint8Array, context: FixContext): void {
     this.buffer.bytes.set(bytes, this.at - DERIVED_BYTES);
+    this.hasTrack = bytes.length > DERIVED_BYTES + this.recordBytes;
     this.setContext(context);
   }
 
@@ -104,9 +206,10 @@ export class Fix extends withFields(LocationRecord, DERIVED) implements FixConte
     DERIVED.set.lat(this.buffer, this.at, lat);
   }
 
-  /** The derived values and the record, in place. */
+  /** The derived values, the record and the track, in place. */
   get bytes(): Uint8Array {
-    return this.buffer.bytes.subarray(this.at - DERIVED_BYTES, this.at + this.recordBytes);
+    const end = this.at + this.recordBytes + (this.hasTrack ? TRACK_BYTES : 0);
+    return this.buffer.bytes.subarray(this.at - DERIVED_BYTES, end);
   }
 
   /**
@@ -127,6 +230,27 @@ export class Fix extends withFields(LocationRecord, DERIVED) implements FixConte
     to[at + 8] = this.sentY;
     to[at + 9] = this.sentZ;
     to[at + 10] = view.getFloat64(this.at + RECORD.at.accuracy, true);
+  }
+
+  /** Like copyNumbers, with filtered values; x and y, which the filter does not have, are NaN. */
+  copyFilteredNumbers(to: Float64Array, at: number): void {
+    this.copyNumbers(to, at);
+    to[at] = this.filteredLon;
+    to[at + 1] = this.filteredLat;
+    to[at + 2] = this.filteredFloor;
+    to[at + 4] = this.filteredSpeed ?? Number.NaN;
+    to[at + 5] = this.filteredCourse ?? Number.NaN;
+    to[at + 7] = Number.NaN;
+    to[at + 8] = Number.NaN;
+    to[at + 9] = this.filteredZ ?? Number.NaN;
+    to[at + 10] = this.filteredAccuracy ?? Number.NaN;
+  }
+
+  /** Copies the track. */
+  // hot
+  copyTrack(to: Uint8Array, at: number): void {
+    const start = this.at + this.recordBytes;
+    to.set(this.buffer.bytes.subarray(start, start + TRACK_BYTES), at);
   }
 
   /** Copies the derived values. */

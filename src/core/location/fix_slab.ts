@@ -1,4 +1,5 @@
 import type { Zone } from '../../model/zone.ts';
+import { type Track, TRACK_BYTES } from '../tracking/track.ts';
 import { DERIVED_BYTES, type Derived, Fix, type FixContext } from './fix.ts';
 import type { ReceivedLocation } from './received.ts';
 import type { NewRecordBuffer, RecordBuffer } from './record.ts';
@@ -46,9 +47,9 @@ export class FixSlab {
 
   /** Allocates the fix of a location. It has no holder yet. */
   // hot
-  take(location: ReceivedLocation, derived: Derived, context: FixContext): Fix {
-    const fix = this.#take(DERIVED_BYTES + location.recordBytes);
-    fix.write(location, derived, context);
+  take(location: ReceivedLocation, derived: Derived, context: FixContext, track?: Track): Fix {
+    const fix = this.#take(DERIVED_BYTES + location.recordBytes + (track === undefined ? 0 : TRACK_BYTES));
+    fix.write(location, derived, context, track);
     return fix;
   }
 
@@ -57,15 +58,15 @@ export class FixSlab {
    * the data of an object stays together in the CPU caches.
    */
   // hot
-  renew(object: Holder, location: ReceivedLocation, derived: Derived, context: FixContext): Fix {
+  renew(object: Holder, location: ReceivedLocation, derived: Derived, context: FixContext, track?: Track): Fix {
     const { fix: last } = object;
-    const bytes = DERIVED_BYTES + location.recordBytes;
+    const bytes = DERIVED_BYTES + location.recordBytes + (track === undefined ? 0 : TRACK_BYTES);
     if (last?.holders === 1 && !last.isTouched && last.capacity >= bytes && last.capacity <= SPARE_FACTOR * bytes) {
-      last.write(location, derived, context);
+      last.write(location, derived, context, track);
       last.isLocated = true;
       return last;
     }
-    const fix = this.take(location, derived, context);
+    const fix = this.take(location, derived, context, track);
     fix.isLocated = true;
     this.put(object, fix);
     return fix;
@@ -76,6 +77,16 @@ export class FixSlab {
     const fix = this.#take(bytes.length);
     fix.read(bytes, context);
     return fix;
+  }
+
+  /** Allocates a copy of a fix with a track. It has no holder yet. */
+  tracked(fix: Fix, track: Track): Fix {
+    const { providerId, source, zone, timing, trackables, isLocal } = fix;
+    const bytes = fix.hasTrack ? fix.bytes.subarray(0, -TRACK_BYTES) : fix.bytes;
+    const copy = this.#take(bytes.length + TRACK_BYTES);
+    copy.read(bytes, { providerId, source, zone, timing, trackables, isLocal });
+    copy.writeTrack(track);
+    return copy;
   }
 
   /** Allocates a copy of a fix with other trackables. It has no holder yet. */

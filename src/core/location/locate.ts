@@ -2,6 +2,8 @@ import type { Zone } from '../../model/zone.ts';
 import { projection } from '../geo/crs.ts';
 import { distanceAndBearing } from '../geo/geodesic.ts';
 import { roundDegrees } from '../geo/rounding.ts';
+import { carryTrack, placeTrack } from '../tracking/carry.ts';
+import { emptyTrack } from '../tracking/track.ts';
 import { zoneTransform } from '../zone/zone_transform.ts';
 import type { Derived, Fix } from './fix.ts';
 import type { FixSlab } from './fix_slab.ts';
@@ -9,6 +11,7 @@ import type { ReceivedLocation } from './received.ts';
 import { orUndefined } from './record.ts';
 
 const scratch: [number, number] = [0, 0];
+const track = emptyTrack();
 
 /**
  * Locates an accepted location on the earth and derives missing values: floor (the zone's, else 0), speed and course
@@ -49,8 +52,8 @@ export function locate(
 }
 
 /**
- * Returns a copy of a fix after its zone was replaced: a position sent in meters of the zone is converted again;
- * everything else stays. The position also stays if the zone has no plane or does not reach it. The copy has no holder
+ * Returns a copy of a fix after its zone was replaced: a position sent in meters of the zone is converted again, and
+ * its track moves with the zone; everything else stays. The position also stays if the zone has no plane or does not reach it. The copy has no holder
  * yet.
  */
 export function fixInZone(fixes: FixSlab, fix: Fix, zone: Zone): Fix {
@@ -59,7 +62,22 @@ export function fixInZone(fixes: FixSlab, fix: Fix, zone: Zone): Fix {
   plane?.toWgs84(fix.sentX, fix.sentY, scratch);
   const [x, y] = scratch;
   const isPlaced = Number.isFinite(x) && Number.isFinite(y);
-  return fixes.inZone(fix, zone, isPlaced ? roundDegrees(x) : fix.lon, isPlaced ? roundDegrees(y) : fix.lat);
+  const moved = fixes.inZone(fix, zone, isPlaced ? roundDegrees(x) : fix.lon, isPlaced ? roundDegrees(y) : fix.lat);
+  if (isPlaced && fix.hasTrack && (moved.lon !== fix.lon || moved.lat !== fix.lat))
+    carryWithZone(moved, fix.zone, zone);
+  return moved;
+}
+
+/**
+ * Moves the track of a fix with its zone. A restored fix has no earlier zone: its track continues at the position of
+ * its location.
+ */
+function carryWithZone(fix: Fix, before: Zone | undefined, zone: Zone): void {
+  fix.readTrack(track);
+  const from = before === zone ? undefined : before && zoneTransform(before);
+  const to = zoneTransform(zone);
+  if (from === undefined || to === undefined || !carryTrack(track, from, to)) placeTrack(track, fix.lon, fix.lat);
+  fix.writeTrack(track);
 }
 
 function rounded(value: number | undefined): number | undefined {

@@ -5,9 +5,15 @@ import { feature, viewTransform, writeInPlane } from '../zone/view.ts';
 import type { ZoneLookup } from '../zone/zone_table.ts';
 import { zoneTransform } from '../zone/zone_transform.ts';
 import { pointJson } from './accepted.ts';
+import { emptyTrack } from '../tracking/track.ts';
 import type { Fix } from './fix.ts';
+import { memberJson, partsOf, withFlag } from './member_text.ts';
+
+/** Property of an outlier. */
+const OUTLIER = 'hub.outlier';
 
 const scratch: [number, number] = [0, 0];
+const track = emptyTrack();
 const POSITION_END = ']},';
 export const TRACKABLES = ',"trackables":';
 export const SENT_TIME = ',"timestamp_sent":"';
@@ -22,8 +28,12 @@ export function planeOf(fix: Fix, view: View, zones: ZoneLookup): PlaneTransform
 
 /** Returns the location in EPSG:4326 as JSON. Not cached, since the string is longer than its parts. */
 // hot
-export function locationJson(fix: Fix, shared = membersJson(fix)): string {
-  return `{"position":${pointJson(fix.lon, fix.lat, fix.z)},${shared},"crs":"EPSG:4326"}`;
+export function locationJson(
+  fix: Fix,
+  shared = membersJson(fix),
+  position = pointJson(fix.lon, fix.lat, fix.z),
+): string {
+  return `{"position":${position},${shared},"crs":"EPSG:4326"}`;
 }
 
 /**
@@ -31,8 +41,14 @@ export function locationJson(fix: Fix, shared = membersJson(fix)): string {
  * when the zone's plane moves.
  */
 export function storedJson(fix: Fix): string {
-  const text = locationJson(fix);
-  return fix.isLocal ? `${text.slice(0, -1)},"local":[${fix.sentX},${fix.sentY}]}` : text;
+  let text = locationJson(fix).slice(0, -1);
+  if (fix.isLocal) text += `,"local":[${fix.sentX},${fix.sentY}]`;
+  return `${text}${trackJson(fix)}}`;
+}
+
+/** Returns the track of a fix as a member that follows another one, with null for unknown numbers; empty if none. */
+export function trackJson(fix: Fix): string {
+  return fix.readTrack(track) ? `,"track":${JSON.stringify(Array.from(track))}` : '';
 }
 
 /**
@@ -53,7 +69,12 @@ export function membersIn(text: string, value: object): string | undefined {
  * converted. A caller with several views may pass `shared`, the part common to all of them.
  */
 // hot
-export function locationIn(fix: Fix, view: View, zones: ZoneLookup, shared = membersJson(fix)): string | undefined {
+export function locationIn(
+  fix: Fix,
+  view: View,
+  zones: ZoneLookup,
+  shared = shownMembersJson(fix),
+): string | undefined {
   const plane = planeOf(fix, view, zones);
   if (plane === undefined) return undefined;
   if (plane === 'wgs84' && view.geojson !== true) return locationJson(fix, shared);
@@ -63,11 +84,6 @@ export function locationIn(fix: Fix, view: View, zones: ZoneLookup, shared = mem
   return view.geojson === true ? feature(position, `{${members}`) : `{"position":${position},${members}`;
 }
 
-/** Returns the GeoJSON position of a fix in EPSG:4326: longitude, latitude, and the height if there is one. */
-export function positionOf({ lon, lat, z }: Fix): number[] {
-  return z === undefined ? [lon, lat] : [lon, lat, z];
-}
-
 /**
  * Returns the members of a location besides position and crs, without braces: those sent and those added by the hub.
  */
@@ -75,10 +91,22 @@ export function membersJson(fix: Fix): string {
   return withDerived(fix, fix.text);
 }
 
-/** Like membersJson, as published: with the hub's timestamp_sent, given by sentTimeJson. */
+/** Like membersJson, as shown to clients: an outlier has a property that says so. */
+export function shownMembersJson(fix: Fix): string {
+  return withDerived(fix, shownText(fix));
+}
+
+function shownText(fix: Fix): string {
+  const { text } = fix;
+  if (!fix.isOutlier) return text;
+  const { before, properties, after } = partsOf(text);
+  return `${before},"properties":${withFlag(properties, OUTLIER)}${after}`;
+}
+
+/** Like shownMembersJson, as published: with the hub's timestamp_sent, given by sentTimeJson. */
 // hot
 export function publishedMembersJson(fix: Fix, sentTime: string): string {
-  const { text } = fix;
+  const text = shownText(fix);
   return withDerived(fix, (fix.hasSentTime ? withoutSentTime(text) : text) + sentTime);
 }
 
@@ -104,10 +132,6 @@ function withDerived(fix: Fix, members: string): string {
   if (Number.isNaN(sentSpeed)) text += memberJson('speed', fix.speed);
   if (Number.isNaN(sentCourse)) text += memberJson('course', fix.course);
   return text + TRACKABLES + (trackables.length === 0 ? '[]' : JSON.stringify(trackables));
-}
-
-function memberJson(name: string, value: number | undefined): string {
-  return value === undefined ? '' : `,"${name}":${value}`;
 }
 
 /** Returns the fix as a GeoJSON point in a plane; as sent if it was sent in that plane. */

@@ -3,10 +3,11 @@ import type { View } from '../../model/topics.ts';
 import type { Footprint } from '../fence/fence_index.ts';
 import { type PlaneTransform, projection } from '../geo/crs.ts';
 import { asciiBytes, put, UTF8_MAX } from '../json_bytes.ts';
-import { locationBytesMax, writeLocation } from '../location/event_bytes.ts';
+import { locationBytesMax } from '../location/event_bytes.ts';
+import { filteredPositionOf, motionLocationIn, writeMotionLocation } from '../location/filtered_json.ts';
 import type { Fix } from '../location/fix.ts';
 import type { RecordBuffer } from '../location/record.ts';
-import { locationIn, planeOf, positionOf } from '../location/location_json.ts';
+import { planeOf } from '../location/location_json.ts';
 import type { MotionJson, TrackableState } from '../state.ts';
 import { feature, pointInPlane, polygonInPlane } from '../zone/view.ts';
 import type { ZoneLookup } from '../zone/zone_table.ts';
@@ -32,7 +33,7 @@ export function motionIn(
   if (fix === undefined) return undefined;
   const plane = planeOf(fix, view, zones);
   if (plane === undefined) return undefined;
-  const location = locationIn(fix, { ...view, geojson: false }, zones, shared);
+  const location = motionLocationIn(fix, { ...view, geojson: false }, zones, shared);
   // The position decides whether the motion is in range; its shape may extend beyond the range.
   const shape = shapeIn(trackable, plane === 'wgs84' ? plane : (projection(view.crs) ?? plane));
   if (location === undefined || shape === undefined) return undefined;
@@ -56,7 +57,7 @@ export function motionBytesMax(trackable: TrackableState, fix: Fix): number {
 function shapeBytesMax(footprint: Footprint | undefined, fix: Fix): number {
   if (footprint?.ring !== undefined) return polygonBytesMax(footprint.ring.length);
   if (footprint !== undefined && footprint.radiusMetres > 0) return CIRCLE_BYTES_MAX;
-  return fix.positionBytes > 0 ? fix.positionBytes : POINT_BYTES_MAX;
+  return isPositionAsSent(fix) ? fix.positionBytes : POINT_BYTES_MAX;
 }
 
 /** Writes the motion of a trackable in EPSG:4326 as published: the result of motionIn. Returns the offset after it. */
@@ -76,7 +77,7 @@ export function writeMotion(
   at = put(bytes, at, GEOMETRY);
   at = putShape(to, at, trackable.footprint, fix);
   at = put(bytes, at, LOCATION);
-  at = writeLocation(to, at, fix, sentTime);
+  at = writeMotionLocation(to, at, fix, sentTime);
   if (properties !== '') at += bytes.write(properties, at);
   bytes[at] = CLOSING_BRACE;
   return at + 1;
@@ -87,7 +88,8 @@ function putShape(to: RecordBuffer, at: number, footprint: Footprint | undefined
   if (footprint?.ring !== undefined) return putPolygon(to, at, footprint.ring, 'wgs84');
   if (footprint !== undefined && footprint.radiusMetres > 0) return putCircle(to, at, footprint, 'wgs84');
   // A position sent in other coordinates is converted.
-  return fix.positionBytes > 0 ? fix.copyPoint(to.bytes, at) : putPoint(to, at, fix, 'wgs84');
+  if (isPositionAsSent(fix)) return fix.copyPoint(to.bytes, at);
+  return putPoint(to, at, { lon: fix.filteredLon, lat: fix.filteredLat, z: fix.filteredZ }, 'wgs84');
 }
 
 /** Returns the shape of a trackable at its fix in EPSG:4326: a Polygon if it has an extent, otherwise a Point. */
@@ -97,13 +99,18 @@ export function motionGeometry(trackable: TrackableState): Point | Polygon {
     return circlePolygon(footprint.lon, footprint.lat, footprint.radiusMetres);
   }
   if (footprint?.ring !== undefined) return ringPolygon(footprint.ring);
-  return { type: 'Point', coordinates: fix === undefined ? [] : positionOf(fix) };
+  return { type: 'Point', coordinates: fix === undefined ? [] : filteredPositionOf(fix) };
 }
 
 function shapeIn(trackable: TrackableState, plane: PlaneTransform | 'wgs84'): Point | Polygon | undefined {
   const geometry = motionGeometry(trackable);
   if (plane === 'wgs84') return geometry;
   return geometry.type === 'Point' ? pointInPlane(geometry, plane) : polygonInPlane(geometry, plane);
+}
+
+/** Whether the position is neither converted from other coordinates nor filtered. */
+function isPositionAsSent(fix: Fix): boolean {
+  return fix.positionBytes > 0 && !fix.hasTrack;
 }
 
 function cachedJson(trackable: TrackableState): MotionJson {

@@ -7,6 +7,7 @@ import {
   CANDIDATES,
   COURSE,
   EAST,
+  FLAGS,
   FLOOR,
   LAT,
   LON,
@@ -77,12 +78,13 @@ export function varianceOf(accuracy: number, { defaultAccuracyMeters }: FilterSe
 
 /** Starts the track at a fix, with unknown velocity. Of its earlier state only the flag FUSED remains. */
 export function start(track: Track, seen: Sighting, settings: FilterSettings): void {
+  const flags = track[FLAGS] as number;
+  track.fill(0);
+  track[FLAGS] = flags;
   startMotion(track, MAIN, seen, settings);
-  track[CANDIDATES] = 0;
   startHeight(track, seen, settings);
   track[FLOOR] = seen.floor;
   track[NEXT_FLOOR] = Number.NaN;
-  track[NEXT_FLOOR_AGE] = 0;
   track[COURSE] = Number.NaN;
   setFlag(track, OUTLIER, false);
   setFlag(track, STILL_UNKNOWN, true);

@@ -1,3 +1,6 @@
+import type { Filter, FilterKind } from '../../model/filter.ts';
+import type { ProviderType } from '../../model/location.ts';
+
 /** Settings of the filter of an object, all set. */
 export interface FilterSettings {
   readonly kind: FilterKind;
@@ -19,29 +22,18 @@ export interface FilterSettings {
   readonly fuse: boolean;
 }
 
-/** `cv` is a Kalman filter for motion at constant velocity. */
-export const FILTER_KINDS = ['none', 'cv'] as const;
-export type FilterKind = (typeof FILTER_KINDS)[number];
-
-/** Members of `filter` as an entity or the configuration sets them; null or absent members are not set. */
-export interface FilterMembers {
-  readonly kind?: FilterKind | null | undefined;
-  readonly default_accuracy?: number | null | undefined;
-  readonly process_noise?: number | null | undefined;
-  readonly gate?: number | null | undefined;
-  readonly reset_after?: number | null | undefined;
-  readonly max_gap?: number | null | undefined;
-  readonly max_speed?: number | null | undefined;
-  readonly floor_hold?: number | null | undefined;
-  readonly fuse?: boolean | null | undefined;
+/** Filters that the configuration sets: for all objects, and for those with providers of a type. */
+export interface FilterDefaults {
+  readonly all: Filter | undefined;
+  readonly types: Readonly<Partial<Record<ProviderType, Filter>>>;
 }
 
 /** Default of `gate`: 99.9 % of the locations with the stated accuracy pass (chi-square, two degrees of freedom). */
 export const DEFAULT_GATE = 13.8;
 
 /** Returns the settings of an object. Of each member the first level that sets it counts: the most specific is first. */
-export function resolvedFilter(levels: readonly (FilterMembers | null | undefined)[]): FilterSettings {
-  const first = <K extends keyof FilterMembers>(name: K): NonNullable<FilterMembers[K]> | undefined => {
+export function resolvedFilter(levels: readonly (Filter | null | undefined)[]): FilterSettings {
+  const first = <K extends keyof Filter>(name: K): NonNullable<Filter[K]> | undefined => {
     for (const level of levels) {
       const value = level?.[name];
       if (value != null) return value;

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { Filter } from '../../../src/model/filter.ts';
 import type { Fence } from '../../../src/model/fence.ts';
 import type { Polygon } from '../../../src/model/geojson.ts';
 import type { LocationProvider } from '../../../src/model/provider.ts';
@@ -194,10 +195,29 @@ const setup = fc
     ];
   });
 
+/** Filters that accept most walks, or reject many locations, or hold floors; half of the objects have none. */
+const FILTERS: readonly Filter[] = [
+  { kind: 'cv' },
+  { kind: 'cv', max_speed: 8, reset_after: 2, floor_hold: 700 },
+  { kind: 'cv', fuse: true, max_gap: 20_000, gate: 100 },
+  { kind: 'cv', fuse: true, max_gap: 2000, process_noise: 5 },
+  { kind: 'none' },
+];
+
+/** Sets filters of providers and trackables, which depend on nothing but their position in the list. */
+function filtered(steps: readonly Step[]): Step[] {
+  return steps.map((one, i) => {
+    const choice = (7 * i + 3 * steps.length) % (2 * FILTERS.length);
+    const filter = FILTERS[choice];
+    if ((one.does !== 'provider' && one.does !== 'trackable') || one.entity === undefined || !filter) return one;
+    return { ...one, entity: { ...one.entity, filter } } as Step;
+  });
+}
+
 /** A site and a limited number of actions on it. */
 export function randomSite(maxLength: number): fc.Arbitrary<Step[]> {
   const timedActions = fc.tuple(afterMs, actions).map(([after, what]) => ({ ...what, afterMs: after }) as Step);
   return fc
     .tuple(setup, fc.array(timedActions, { minLength: maxLength / 2, maxLength }))
-    .map(([first, later]) => [...first, ...later]);
+    .map(([first, later]) => filtered([...first, ...later]));
 }

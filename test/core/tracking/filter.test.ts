@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type FilterMembers, resolvedFilter } from '../../../src/core/tracking/filter_settings.ts';
+import { resolvedFilter } from '../../../src/core/tracking/filter_settings.ts';
+import type { Filter } from '../../../src/model/filter.ts';
 import { start, step, type Verdict, varianceOf } from '../../../src/core/tracking/filter.ts';
 import {
   AGE,
@@ -30,7 +31,7 @@ function walking(count: number, more: Partial<PlaneFix> = {}): PlaneFix[] {
   return Array.from({ length: count }, (_, i) => ({ ms: 100 * i, east: i / 10, north: 0, accuracy: EXACT, ...more }));
 }
 
-function verdictsOf(fixes: readonly PlaneFix[], members: FilterMembers = {}): { verdicts: Verdict[]; track: Track } {
+function verdictsOf(fixes: readonly PlaneFix[], members: Filter = {}): { verdicts: Verdict[]; track: Track } {
   const verdicts: Verdict[] = [];
   const settings = resolvedFilter([members, { kind: 'cv' }]);
   const track = filterAll(fixes, (_, verdict) => verdicts.push(verdict), { settings, origin: ORIGIN });
