@@ -9,6 +9,7 @@ import { type OwnTiming, type Timing, UNSET } from './fence/timing.ts';
 import type { Vertical } from './fence/vertical.ts';
 import type { Fix } from './location/fix.ts';
 import { FixSlab } from './location/fix_slab.ts';
+import type { ProximityState } from './location/proximity_arbitration.ts';
 import type { NewRecordBuffer } from './location/record.ts';
 import { type Ranking, UNRANKED } from './rules/evaluate.ts';
 import type { FilterSettings } from './tracking/filter_settings.ts';
@@ -124,6 +125,8 @@ export interface ProviderState extends Tracked {
   timing: OwnTiming;
   /** Settings of the filter, found when needed (handlers/filter_location.ts). */
   filter: FoundFilter | undefined;
+  /** Which of several readers holds the tag; undefined without `proximity_resolution` of a zone. */
+  proximity: ProximityState | undefined;
 }
 
 export interface TrackableState extends Tracked {
@@ -220,6 +223,7 @@ export function providerState(state: ShardState, id: string): ProviderState {
       entity: undefined,
       timing: UNSET,
       filter: undefined,
+      proximity: undefined,
       fix: undefined,
       hasHadFix: false,
       members: [],

@@ -44,13 +44,14 @@ export function onlyMembers<T>(schema: TObject, body: T): T {
 
 /**
  * Throws HUB_BAD_REQUEST if one of these fields is an integer too large to be written without an exponent, which
- * clients with 64-bit integers cannot read.
+ * clients with 64-bit integers cannot read. `parent` is the member that contains the fields.
  */
-export function checkIntegers(body: object, fields: readonly string[]): void {
+export function checkIntegers(body: object, fields: readonly string[], parent?: string): void {
   for (const field of fields) {
     const value = (body as EntityBody)[field];
     if (typeof value !== 'number' || Number.isSafeInteger(value)) continue;
-    throw hubError('above_maximum', { path: field, maximum: String(Number.MAX_SAFE_INTEGER), found: show(value) });
+    const path = parent === undefined ? field : `${parent}.${field}`;
+    throw hubError('above_maximum', { path, maximum: String(Number.MAX_SAFE_INTEGER), found: show(value) });
   }
 }
 

@@ -46,6 +46,7 @@ function validateZone(body: EntityBody, known: EntityLookup, before?: Zone): Zon
   checkIntegers(zone, DURATIONS);
   if (zone.position != null) checkLonLat(zone.position.coordinates, 'position.coordinates', 180);
   checkNames(zone, known);
+  checkProximityResolution(zone);
   if (isProximityZone(zone)) checkProximityZone(zone);
   else checkPlane(zone, known);
   checkZoneParent(zone, known, before);
@@ -69,6 +70,17 @@ function checkNames(zone: Zone, known: EntityLookup): void {
   );
   if (other === undefined) return;
   throw hubError('taken_zone_name', { path: 'foreign_id', found: show(foreignId) });
+}
+
+const PROXIMITY_DURATIONS = ['exit_grace_duration', 'min_dwell_duration', 'stale_state_ttl'] as const;
+
+/** Only proximity zones have readers between which a tag could change. */
+function checkProximityResolution(zone: Zone): void {
+  const { proximity_resolution: resolution } = zone;
+  if (resolution == null) return;
+  checkIntegers(resolution, PROXIMITY_DURATIONS, 'proximity_resolution');
+  if (isProximityZone(zone)) return;
+  throw hubError('proximity_only', { path: 'proximity_resolution', found: show(resolution) });
 }
 
 function checkProximityZone(zone: Zone): void {

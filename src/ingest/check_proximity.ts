@@ -1,5 +1,5 @@
 import { problemOf, Problem } from '../problem.ts';
-import { locationOfProximity } from '../core/location/proximity.ts';
+import { locationOfProximity, numberIn } from '../core/location/proximity.ts';
 import { isProximityZone } from '../core/zone/zone_type.ts';
 import { checker } from '../model/check.ts';
 import { Proximity } from '../model/location.ts';
@@ -27,7 +27,23 @@ export function checkProximity(value: unknown, context: CheckContext): CheckedPr
     return problemOf('not_rfid_or_ibeacon', { path: source, found: show(value.source), type: zone.type });
   }
   if (zone.position == null) return problemOf('zone_without_position', { path: source, found: show(value.source) });
+  const problem = zone.proximity_resolution == null ? undefined : checkSignal(value, at);
+  if (problem !== undefined) return problem;
   const checked = checkLocation(locationOfProximity(value, zone), context);
   if (checked instanceof Problem) return checked;
-  return { ...checked, proximity: { ...value, provider_id: checked.location.provider_id } };
+  const { location } = checked;
+  const proximity = { ...value, provider_id: location.provider_id };
+  return { ...checked, location: { ...location, isProximity: true }, proximity };
+}
+
+/** Checks the properties by which a zone with `proximity_resolution` compares sightings. */
+function checkSignal({ properties }: Proximity, at: string): Problem | undefined {
+  const path = at === '' ? 'properties' : `${at}.properties`;
+  const { rssi, confidence } = properties ?? {};
+  if (rssi != null && numberIn(properties, 'rssi') === undefined) {
+    return problemOf('not_a_number', { path: `${path}.rssi`, found: show(rssi) });
+  }
+  const sent = numberIn(properties, 'confidence') ?? Number.NaN;
+  if (confidence == null || (sent >= 0 && sent <= 1)) return undefined;
+  return problemOf('not_in_range', { path: `${path}.confidence`, minimum: 0, maximum: 1, found: show(confidence) });
 }

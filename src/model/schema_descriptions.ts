@@ -142,6 +142,9 @@ export const SCHEMA_DESCRIPTIONS = {
       '(rfid, ibeacon) by its position.',
     examples: [ZONE_EXAMPLE],
   },
+  ProximityResolution: {
+    description: 'When a tag changes from one proximity zone to another. Without it, each sighting moves the tag.',
+  },
   Fence: {
     description:
       'A region whose entries and exits are events: a polygon, or a point with a radius. Timing values of a provider ' +

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Point, Position } from './geojson.ts';
-import { documented, Maybe, Meters, Named, OneOf, PlaneCrs, Properties } from './schema.ts';
+import { documented, DurationMs, Maybe, Meters, Named, OneOf, PlaneCrs, Properties } from './schema.ts';
 import { exitDelay } from './timing.ts';
 
 /** Kinds of zones. rfid and ibeacon are proximity zones. */
@@ -25,6 +25,27 @@ const TransformationType = OneOf(['gcp', 'proximity', 'benchmark', 'none'], {
   title: 'TransformationType',
   description: 'Method that georeferences the zone.',
 });
+
+/** Where a tag is that a proximity zone holds: at the zone's position, or between the readers that hear it. */
+const PositionMode = OneOf(['zone_position', 'centroid'], 'zone_position, or centroid of at least three readers.');
+
+/**
+ * When a tag changes from one proximity zone to another (core/location/proximity_arbitration.ts, which has the
+ * defaults).
+ */
+export const ProximityResolution = Named('ProximityResolution', {
+  entry_confidence_min: Maybe(
+    Type.Number({ minimum: 0, maximum: 1, description: 'Confidence that a tag needs to enter from another zone; 0.' }),
+  ),
+  exit_grace_duration: DurationMs('Silence after which another zone takes the tag; 15,000.'),
+  boundary_grace_distance: Meters(
+    'Gap between two zones up to which exit_grace_duration applies; across a wider one, 3 s of silence suffice.',
+  ),
+  min_dwell_duration: DurationMs('How long a tag at least stays in the zone; 5,000.'),
+  stale_state_ttl: DurationMs('Time without sightings after which the next one counts as the first; 600,000.'),
+  position_mode: Maybe(PositionMode),
+});
+export type ProximityResolution = Static<typeof ProximityResolution>;
 
 /** An installation with its own coordinate system, georeferenced. */
 export const Zone = Named('Zone', {
@@ -70,6 +91,7 @@ export const Zone = Named('Zone', {
   parent: Maybe(
     Type.String({ description: 'Id of the trackable or proximity zone that carries this proximity zone.' }),
   ),
+  proximity_resolution: Maybe(ProximityResolution),
   properties: Maybe(Properties),
 });
 export type Zone = Static<typeof Zone>;

@@ -61,6 +61,18 @@ const BAD: Record<Kind, readonly (readonly [object | null, RegExp])[]> = {
     [uwbZone({ id: 'hall-1' }), /^id: must differ from ids and foreign ids of other zones, found "hall-1"$/],
     [uwbZone({ properties: 'x' }), /^properties: must be an object, found "x"$/],
     [uwbZone({ properties: [1] }), /^properties: must be an object, found \[1\]$/],
+    [
+      { type: 'uwb', transformation_type: 'none', proximity_resolution: {} },
+      /^proximity_resolution: is for proximity zones only, found/,
+    ],
+    [
+      { type: 'rfid', position: point(8, 50), proximity_resolution: { exit_grace_duration: 1e300 } },
+      /^proximity_resolution\.exit_grace_duration: .*found 1e\+300$/,
+    ],
+    [
+      { type: 'rfid', position: point(8, 50), proximity_resolution: { entry_confidence_min: 2 } },
+      /^proximity_resolution\.entry_confidence_min: must be <= 1, found 2$/,
+    ],
     [{ type: 'generic', surface_projection: 'EPSG:32632' }, /^position: is required for a benchmark zone/],
     [{ type: 'generic', transformation_type: 'benchmark', position: point(8, 50) }, /^surface_projection: is required/],
     [

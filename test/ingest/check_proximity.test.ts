@@ -11,9 +11,11 @@ const READER: Zone = {
   foreign_id: 'door',
   position: { type: 'Point', coordinates: [9, 50] },
 };
+/** A zone that compares sightings by their signal. */
+const ARBITRATED: Zone = { ...READER, id: 'arbitrated', foreign_id: null, proximity_resolution: {} };
 const UNPLACED: Zone = { id: 'unplaced', type: 'rfid', incomplete_configuration: true };
 const ZONES = new Map(
-  [READER, UNPLACED, HALL].map((zone) => [zone.id, zone]).concat([['door', READER]]) as [string, Zone][],
+  [READER, ARBITRATED, UNPLACED, HALL].map((zone) => [zone.id, zone]).concat([['door', READER]]) as [string, Zone][],
 );
 const GOOD = { source: 'reader', provider_type: 'ibeacon', provider_id: 'tag' };
 
@@ -69,6 +71,16 @@ const BAD: readonly (readonly [name: string, value: unknown, message: string])[]
     'properties that are a text',
     { ...GOOD, properties: 'x' },
     'proximities[2].properties: must be an object, found "x"',
+  ],
+  [
+    'an RSSI that is no number, if the zone compares it',
+    { ...GOOD, source: 'arbitrated', properties: { rssi: '-60' } },
+    'proximities[2].properties.rssi: must be a number, found "-60"',
+  ],
+  [
+    'a confidence above 1, if the zone requires it',
+    { ...GOOD, source: 'arbitrated', properties: { confidence: 60 } },
+    'proximities[2].properties.confidence: must be a number from 0 to 1, found 60',
   ],
 ];
 

@@ -11,26 +11,29 @@ import { follow, moveFollowers } from './move.ts';
 import { fireSuppressed, schedule } from './on_deadline.ts';
 import { publishLocation, publishProviderCrossings } from './publish.ts';
 import { departureOf, observeMove, observeProvider } from './fence_observation.ts';
+import { resolveProximity } from './resolve_proximity.ts';
 
 /**
- * Handles a location, in this order: check that it is newer than the provider's last, locate and filter it, publish it,
- * evaluate the fences of the provider, move its trackables. An outlier is only published.
+ * Handles a location, in this order: check that it is newer than the provider's last, decide which reader's zone a
+ * proximity is in, locate and filter it, publish it, evaluate the fences of the provider, move its trackables. An outlier
+ * is only published.
  */
 // hot
-export function onLocation(context: ShardContext, location: ReceivedLocation): void {
+export function onLocation(context: ShardContext, sent: ReceivedLocation): void {
   const { state } = context;
-  const { receivedMs, seq } = location;
+  const { receivedMs, seq } = sent;
   const { counts } = context.draft;
-  const provider = providerState(state, location.providerId);
+  const provider = providerState(state, sent.providerId);
   const previous = provider.fix;
   const eventNowMs = eventTimeOfMonotonic(receivedMs, context.setBacks);
   // The event time is never after the receipt. Otherwise, after a clock that ran ahead was corrected, all further
   // locations would count as outdated.
-  const eventTimeMs = Math.min(location.generatedMs, eventNowMs);
+  const eventTimeMs = Math.min(sent.generatedMs, eventNowMs);
   if (previous !== undefined && eventTimeMs < previous.eventTimeMs) {
     counts.outdated++;
     return;
   }
+  const location = sent.isProximity ? resolveProximity(context, provider, sent, eventTimeMs) : sent;
   const zone = state.zones.find(location.source);
   const derived = locate(location, zone, previous, eventTimeMs);
   if (derived === undefined) {
@@ -50,6 +53,8 @@ export function onLocation(context: ShardContext, location: ReceivedLocation): v
   // The memory of the last fix may be reused for the next one.
   const departure = departureOf(state, provider);
   const fix = state.fixes.renew(provider, location, derived, about, track);
+  // Steps contain locations as sent, from which a replay cannot rebuild one that arbitration has moved.
+  if (location !== sent) fix.isLocated = false;
   touch(state, provider);
   publishLocation(context, fix);
   if (isOutlier) {

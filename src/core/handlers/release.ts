@@ -82,5 +82,8 @@ function removeState({ state }: ShardContext, object: ProviderState | TrackableS
   if (object.kind === 'trackable') {
     object.footprint = undefined;
     object.colliding = false;
-  } else if (object.entity === undefined) state.providers.delete(object.id);
+    return;
+  }
+  object.proximity = undefined;
+  if (object.entity === undefined) state.providers.delete(object.id);
 }

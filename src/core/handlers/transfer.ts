@@ -6,6 +6,7 @@ import type { FenceMembership } from '../fence/membership.ts';
 import { type OwnTiming, timingOfObject } from '../fence/timing.ts';
 import type { Item, ObjectIds } from '../item.ts';
 import type { Fix, FixContext } from '../location/fix.ts';
+import type { ProximityState } from '../location/proximity_arbitration.ts';
 import {
   CHANGED_MEMBERS,
   CHANGED_SHARD,
@@ -42,6 +43,7 @@ interface TransferredProvider extends TransferredObject {
   readonly entity: LocationProvider | undefined;
   /** Timing that the provider inherits from its only trackable. */
   readonly chain: OwnTiming;
+  readonly proximity: ProximityState | undefined;
 }
 
 interface TransferredTrackable extends TransferredObject {
@@ -63,7 +65,7 @@ export function onExportState(context: ShardContext, item: Item & { kind: 'expor
     const provider = state.providers.get(id);
     if (provider === undefined) continue;
     const chain = soleTrackableTiming(state, id);
-    providers.push({ ...packed(provider), entity: provider.entity, chain });
+    providers.push({ ...packed(provider), entity: provider.entity, chain, proximity: provider.proximity });
     removeObject(context, provider);
     state.providers.delete(id);
   }
@@ -111,6 +113,7 @@ export function onImportState(context: ShardContext, item: Item & { kind: 'impor
     provider.timing = timingOfObject(provider.entity);
     if (provider.entity !== undefined) noteFilter(state, provider.entity);
     state.fixes.put(provider, unpackFix(state, packedProvider.fix));
+    provider.proximity = packedProvider.proximity;
     unpackInto(state, provider, packedProvider);
     chains.set(provider, packedProvider.chain);
   }

@@ -20,6 +20,8 @@ export interface AcceptedLocation {
   readonly course: number | null;
   /** Whether the sender set timestamp_sent. */
   readonly hasSentTime: boolean;
+  /** Whether it was sent as a proximity. */
+  readonly isProximity?: boolean;
   /** `"position":{…},` if the position was sent in EPSG:4326, to be published as sent; otherwise empty. */
   readonly positionText: string;
   /** JSON of all members but position, crs and trackables: `"source":…,"provider_type":…` without braces. */

@@ -1,6 +1,7 @@
 import { hubError } from '../../errors.ts';
 import { show } from '../../model/error_value_text.ts';
 import type { Location, Proximity } from '../../model/location.ts';
+import { ExactNumber } from '../../model/lossless_numbers.ts';
 import type { Zone } from '../../model/zone.ts';
 
 /**
@@ -25,4 +26,14 @@ export function locationOfProximity(proximity: Proximity, zone: Zone): Location 
   if (zone.floor != null) location.floor = zone.floor;
   if (proximity.properties != null) location.properties = proximity.properties;
   return location;
+}
+
+/**
+ * Returns a number of a proximity's properties, such as `rssi` (dBm) or `confidence` (0 to 1); undefined for anything
+ * else.
+ */
+export function numberIn(properties: Proximity['properties'], name: 'rssi' | 'confidence'): number | undefined {
+  const value = properties?.[name];
+  const number = value instanceof ExactNumber ? Number(value.text) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 }

@@ -16,8 +16,8 @@ export const [PROVIDER_NAME, SOURCE_NAME] = [
   RECORD.at.seq + SCANNED.at.providerName,
   RECORD.at.seq + SCANNED.at.sourceName,
 ] as const;
-const [ASSOCIATED, NOT_ASSOCIATED, FROM_FLOOR, FROM_ELLIPSOID, ASCII_ID, ASCII_TEXT, SENT_TIME] = [
-  1, 2, 4, 8, 16, 32, 64,
+const [ASSOCIATED, NOT_ASSOCIATED, FROM_FLOOR, FROM_ELLIPSOID, ASCII_ID, ASCII_TEXT, SENT_TIME, PROXIMITY] = [
+  1, 2, 4, 8, 16, 32, 64, 128,
 ] as const;
 /** UTF-8 needs at most three bytes per UTF-16 code unit. */
 const UTF8_MAX = 3;
@@ -77,6 +77,7 @@ export function writeRecord(
   let flags = associated === null ? 0 : associated ? ASSOCIATED : NOT_ASSOCIATED;
   if (ref !== null) flags |= ref === 'floor' ? FROM_FLOOR : FROM_ELLIPSOID;
   if (location.hasSentTime) flags |= SENT_TIME;
+  if (location.isProximity === true) flags |= PROXIMITY;
   if (idBytes === id.length) flags |= ASCII_ID;
   if (textBytes === positionText.length + text.length) flags |= ASCII_TEXT;
   RECORD.write(buffer, start, {
@@ -242,6 +243,11 @@ export class LocationRecord extends withFields(Recorded, RECORD) {
   /** Whether the JSON contains timestamp_sent. */
   get hasSentTime(): boolean {
     return (this.flags & SENT_TIME) !== 0;
+  }
+
+  /** Whether it was sent as a proximity. */
+  get isProximity(): boolean {
+    return (this.flags & PROXIMITY) !== 0;
   }
 
   get providerType(): ProviderType {
