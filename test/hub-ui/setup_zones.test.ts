@@ -126,6 +126,23 @@ test('A proximity zone is placed by a click, and an incomplete one shows its mis
   const [x, y] = gate.position.coordinates;
   assert.ok(Math.abs(x - earth(50, 30)[0]) < 2e-5 && Math.abs(y - earth(50, 30)[1]) < 2e-5, `${x} ${y}`);
   assert.equal(gate.radius, 4);
+
+  await page.getByLabel('Keep a tag until another reader wins').check();
+  await page.getByLabel('Silence until another reader takes the tag', { exact: true }).fill('12.5');
+  await page.getByLabel('Minimum stay', { exact: true }).fill('3');
+  await page.getByLabel('Confidence for an entry').fill('2');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText(/must be 1 or less/).first().waitFor();
+  await page.getByLabel('Confidence for an entry').fill('0.25');
+  await page.getByLabel('Minimum stay', { exact: true }).fill('');
+  await page.getByLabel('Position of the tag').selectOption('centroid');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Gate is saved').waitFor();
+  assert.deepEqual((await hub.get(`/zones/${gate.id}`)).body.proximity_resolution, {
+    exit_grace_duration: 12_500,
+    entry_confidence_min: 0.25,
+    position_mode: 'centroid',
+  });
 });
 
 test('A chosen floor plan fills its zone at first, and is stored with it', { skip }, async (t) => {

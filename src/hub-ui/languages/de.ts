@@ -3,6 +3,8 @@
  * says what is done to something of any kind (`New {kind}`) has no article: kinds have genders.
  */
 export const german = {
+  '0 to 1: the share of this reader in the received power.':
+    '0 bis 1: der Anteil dieses Lesegeräts an der empfangenen Leistung.',
   'A band inside the edge. Objects in it have not entered yet, so that noisy positions cause no repeated entries and exits.':
     'Ein Band innerhalb des Rands. Objekte darin gelten noch nicht als eingetreten, damit schwankende Positionen nicht ständig Ein- und Austritte auslösen.',
   'A band outside the edge. Objects that were inside and are now in it have not left yet.':
@@ -69,14 +71,27 @@ export const german = {
   'After the import': 'Nach dem Import',
   'Age in milliseconds': 'Alter in Millisekunden',
   'Also send its alerts to these sinks': 'Ihre Alarme auch an diese Ziele senden',
+  'At the reader': 'Beim Lesegerät',
+  'Between at least three readers': 'Zwischen mindestens drei Lesegeräten',
+  'Confidence for an entry': 'Sicherheit für einen Eintritt',
   'Event log': 'Ereignisprotokoll',
   Filters: 'Filter',
+  'Forget the zone after': 'Zone vergessen nach',
+  'Keep a tag until another reader wins': 'Ein Tag behalten, bis ein anderes Lesegerät gewinnt',
+  'Largest gap to a neighbor': 'Größter Abstand zu einem Nachbarn',
   Links: 'Verbindungen',
+  'Minimum stay': 'Mindestaufenthalt',
   Mirrored: 'Gespiegelt',
   mirrored: 'gespiegelt',
   'no events yet': 'noch keine Ereignisse',
+  'Position of the tag': 'Position des Tags',
+  'Readers farther away take the tag after 3 s of silence.':
+    'Weiter entfernte Lesegeräte übernehmen das Tag nach 3 s Stille.',
   Recipients: 'Empfänger',
+  '{seconds} s by default.': 'Standard: {seconds} s.',
   Sender: 'Absender',
+  'Silence until another reader takes the tag': 'Stille, bis ein anderes Lesegerät das Tag übernimmt',
+  'Tags between readers': 'Tags zwischen Lesegeräten',
   'This {kind} is mirrored from {hub} by the link {link}. It can only be changed there.':
     'Gespiegelt ({kind}) von {hub} durch die Verbindung {link}. Ändern lässt es sich nur dort.',
   URL: 'URL',
@@ -1589,6 +1604,8 @@ export const german = {
   'With both positions, it helps to georeference': 'Mit beiden Positionen hilft er beim Georeferenzieren',
   'with {name} = {value}': 'mit {name} = {value}',
   'Without a value': 'Ohne Wert',
+  'Without it, each sighting moves the tag. With it, another reader must be 6 dB stronger in two windows of 3 s, or this one must be silent.':
+    'Ohne dies versetzt jede Sichtung das Tag. Damit muss ein anderes Lesegerät es in zwei Fenstern von 3 s um 6 dB stärker empfangen, oder dieses muss verstummen.',
   'Without providers': 'Ohne Provider',
   'Without rules of its own, those of the hub apply.': 'Ohne eigene Regeln gelten die des Hubs.',
   Writing: 'Schreibt',

@@ -31,6 +31,7 @@ const LABELS: Readonly<Record<string, string>> = {
   local_azimuth_angle: t('Azimuth in the zone'),
   global_azimuth_angle: t('Azimuth from north'),
   elevation_angle: t('Elevation'),
+  proximity_resolution: t('Tags between readers'),
   id: t('Id'),
   name: t('Name'),
   type: t('Type'),

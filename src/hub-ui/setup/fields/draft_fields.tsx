@@ -25,9 +25,20 @@ interface DraftFieldProps {
   readonly onFocus?: () => void;
 }
 
-/** Value of a member of a draft; null counts as absent. */
+/** Value of a member of a draft, or of a member of it, such as `proximity_resolution.min_dwell_duration`; null counts as absent. */
 export function memberOf<T>(draft: AnyDraft, field: string): T | undefined {
-  return ((draft.value.value as Readonly<Record<string, unknown>>)[field] ?? undefined) as T | undefined;
+  const [name = '', inner] = field.split('.');
+  const value = (draft.value.value as Readonly<Record<string, unknown>>)[name] ?? undefined;
+  if (inner === undefined) return value as T | undefined;
+  return ((value as Readonly<Record<string, unknown>> | undefined)?.[inner] ?? undefined) as T | undefined;
+}
+
+/** Returns the patch that sets a member of a draft, or a member of it; undefined removes it. */
+function patchOf(draft: AnyDraft, field: string, value: unknown): object {
+  const [name = '', inner] = field.split('.');
+  if (inner === undefined) return { [name]: value };
+  const { [inner]: _, ...others } = memberOf<Readonly<Record<string, unknown>>>(draft, name) ?? {};
+  return { [name]: value === undefined ? others : { ...others, [inner]: value } };
 }
 
 /** Problem of a member or a part of it, found by the page or by the hub. */
@@ -97,7 +108,7 @@ export function DraftNumber({
       placeholder={example ?? ''}
       error={problemOf(draft, field)}
       value={memberOf(draft, field)}
-      onInput={(value) => draft.change({ [field]: value }, field)}
+      onInput={(value) => draft.change(patchOf(draft, field, value), field)}
     />
   );
 }
@@ -117,7 +128,7 @@ export function DraftSelect({
       error={problemOf(draft, field)}
       value={memberOf<string>(draft, field) ?? ''}
       options={options}
-      onChange={(value) => draft.change({ [field]: value === '' ? undefined : value })}
+      onChange={(value) => draft.change(patchOf(draft, field, value === '' ? undefined : value))}
     />
   );
 }
@@ -129,7 +140,7 @@ export function DraftSelect({
 export function DraftDuration({ draft, field, label, help, onFocus }: DraftFieldProps) {
   const value = memberOf<number>(draft, field);
   const isForever = value === -1;
-  const set = (next: number | undefined): void => draft.change({ [field]: next }, field);
+  const set = (next: number | undefined): void => draft.change(patchOf(draft, field, next), field);
   return (
     <Field label={label} help={help} error={problemOf(draft, field)}>
       {(ids) => (

@@ -21,6 +21,7 @@ import { PairMaps } from './pair_maps.tsx';
 import { pairsOf, pairsOfArea, rowsOf } from './pairs.ts';
 import { usePlanImage } from './plan_image.ts';
 import { PlanSection, withPlanPairs } from './plan_section.tsx';
+import { ProximitySection } from './proximity_section.tsx';
 import { drawable, placingOf, ZONE_TYPES } from './zone_georeference.ts';
 import type { ZoneTool, ZoneTools } from './zone_tools.ts';
 
@@ -36,6 +37,7 @@ const FIELDS = ['name', 'foreign_id', 'type', 'floor', 'description', 'building'
     'wgs84_height',
     'parent',
     'incomplete_configuration',
+    'proximity_resolution',
   ],
 );
 
@@ -70,6 +72,7 @@ export function ZoneEditor({ id }: { readonly id: string | undefined }) {
       </Card>
       <PlaceSection {...tools} />
       {placingOf(draft.value.value) === 'gcp' && <PlanSection {...tools} />}
+      {placingOf(draft.value.value) === 'proximity' && <ProximitySection draft={draft} />}
       <Card stack title={t('More')}>
         <div class={fieldStyles.fields}>
           <DraftText draft={draft} field="building" label={t('Building')} />
