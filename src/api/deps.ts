@@ -29,6 +29,7 @@ import type { Consumption } from '../model/usage.ts';
 import type { Link, LinkState } from '../model/link.ts';
 import type { EventTopic } from '../model/logged_event.ts';
 import type { MapView } from '../model/view.ts';
+import type { WalkTest } from '../model/walk_test.ts';
 import type { Zone } from '../model/zone.ts';
 import type { DescribeProtocol } from '../socket/docs/async_api.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
@@ -84,6 +85,7 @@ export interface ApiDeps extends ErrorTyping {
   readonly sinks: SinksApi;
   readonly alerts: AlertsApi;
   readonly views: Documents<MapView>;
+  readonly walkTests: Documents<WalkTest>;
   readonly links: LinksApi;
   readonly operation: OperationDeps;
   readonly rpc: RpcDeps;

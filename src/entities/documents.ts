@@ -9,7 +9,7 @@ import { type EntityBody, bodyObject, withId, withIdOf } from './body.ts';
 export interface DocumentKind<T extends DefinedDocument> {
   /** Prefix of the names of its documents. */
   readonly prefix: string;
-  readonly kind: 'alert_rule' | 'link' | 'sink' | 'view';
+  readonly kind: 'alert_rule' | 'link' | 'sink' | 'view' | 'walk_test';
   /** Maximum number of documents. */
   readonly max: number;
   /** Returns the document in stored form. Throws HUB_BAD_REQUEST naming the field and the value found. */
@@ -67,6 +67,7 @@ export class Documents<T extends DefinedDocument> {
   readonly #kind: DocumentKind<T>;
   readonly #deps: DocumentsDeps<T>;
   readonly #documents = new Map<string, T>();
+  #lastChange: Promise<unknown> = Promise.resolve();
 
   constructor(kind: DocumentKind<T>, deps: DocumentsDeps<T>) {
     this.#kind = kind;
@@ -128,6 +129,16 @@ export class Documents<T extends DefinedDocument> {
     const replaced = this.#kind.check(withSecretsOf(before, sent, this.#kind));
     await this.#write(replaced);
     return replaced;
+  }
+
+  /**
+   * Replaces a document by a change of it, after earlier changes: two changes at the same time are both stored. Rejects
+   * like `replace`.
+   */
+  change(id: string, changed: (document: T) => T): Promise<T> {
+    const stored = this.#lastChange.then(() => this.replace(id, changed(this.get(id))));
+    this.#lastChange = stored.catch(() => undefined);
+    return stored;
   }
 
   /** Rejects with HUB_NOT_FOUND and HUB_UNAVAILABLE. */

@@ -10,6 +10,7 @@ import { RULES_SETTING } from '../entities/locating_rules.ts';
 import { MAP_VIEWS } from '../entities/map_views.ts';
 import { SINKS } from '../entities/sinks.ts';
 import { LINK_PROGRESS_PREFIX } from '../model/link.ts';
+import { WALK_TESTS } from '../entities/walk_tests.ts';
 import { UNS_OWNER_PREFIX } from '../model/mqtt.ts';
 import { DatabaseState } from '../operation/database_state.ts';
 import { LICENSE_SETTING } from '../operation/operation.ts';
@@ -29,7 +30,7 @@ const SHARED: readonly string[] = [RULES_SETTING, LICENSE_SETTING];
 /** Prefixes of other shared settings. */
 const SHARED_PREFIXES = [
   ...[UNS_OWNER_PREFIX, 'alert ', 'alert_act ', ALERT_RULES.prefix, LINKS.prefix, MAP_VIEWS.prefix],
-  ...[SINKS.prefix, 'sink_command ', 'sink_progress ', LINK_PROGRESS_PREFIX],
+  ...[SINKS.prefix, 'sink_command ', 'sink_progress ', LINK_PROGRESS_PREFIX, WALK_TESTS.prefix],
 ];
 
 interface ClusterDeps {

@@ -11,11 +11,13 @@ import { hubError } from '../errors.ts';
 import { joinEvents, textEvent } from '../events/event_bytes.ts';
 import type { EventLog } from '../events/event_log.ts';
 import { MAP_VIEWS } from '../entities/map_views.ts';
+import { WALK_TESTS } from '../entities/walk_tests.ts';
 import { show } from '../model/error_value_text.ts';
 import type { Link } from '../model/link.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import type { MapView } from '../model/view.ts';
 import type { HubCounts } from '../operation/counts.ts';
+import type { WalkTest } from '../model/walk_test.ts';
 import type { SenderDeps } from '../sinks/sender.ts';
 import { Sinks, type SinksDeps } from '../sinks/sinks.ts';
 import { definedWrites } from '../store/entity_json.ts';
@@ -37,6 +39,7 @@ export interface DefinedParts {
   readonly hubLinks: HubLinks;
   readonly sinks: Sinks;
   readonly thirdParties: ThirdPartyEvents;
+  readonly walkTests: Documents<WalkTest>;
   /** Applies the stored value of a setting; null if it was deleted. */
   applyDefined(name: string, text: string | null): void;
 }
@@ -87,6 +90,7 @@ export function connectDefined(deps: DefinedDeps): DefinedParts {
     warn: (message, facts) => log.warn(message, facts),
   });
   const views = new Documents(MAP_VIEWS, { newId, commit, changed: () => undefined });
+  const walkTests = new Documents(WALK_TESTS, { newId, commit, changed: () => undefined });
   const linkTargets = new OutgoingTargets('link_allowed_hosts', deps.config.link_allowed_hosts);
   const thirdParties = thirdPartyEvents({
     ...{ fanout, entities, cluster, logsEvents, counts: deps.counts, now: clock.now },
@@ -119,10 +123,11 @@ export function connectDefined(deps: DefinedDeps): DefinedParts {
     hubLinks,
     sinks,
     thirdParties,
+    walkTests,
     applyDefined(name, text) {
       const isOfLinks = linkProgress.apply(name, text) || links.apply(name, text);
       const isApplied = isOfLinks || views.apply(name, text) || alerts.apply(name, text);
-      if (!isApplied) sinks.apply(name, text);
+      if (!isApplied && !walkTests.apply(name, text)) sinks.apply(name, text);
     },
   };
 }

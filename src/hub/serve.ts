@@ -118,13 +118,14 @@ function isForRpc({ path }: Peer): boolean {
 
 function apiDeps(parts: ServedParts, config: Config): Omit<GuardedApiDeps, 'demo'> {
   const { now, turns, cluster, shards, entities, rules, imports, ingest, sources } = parts;
-  const { operation, authorization, mqtt, recording, alerts, views, hubLinks, sinks } = parts;
+  const { operation, authorization, mqtt, recording, alerts, views, hubLinks, sinks, walkTests } = parts;
   return {
     entities,
     alerts,
     views,
     links: { documents: parts.links, state: hubLinks.state },
     sinks,
+    walkTests,
     read: (query) => {
       if (cluster === undefined) return shards.ask(query);
       if (!cluster.isLocal) return cluster.remote.ask(query);

@@ -27,7 +27,10 @@ const TransformationType = OneOf(['gcp', 'proximity', 'benchmark', 'none'], {
 });
 
 /** Where a tag is that a proximity zone holds: at the zone's position, or between the readers that hear it. */
-const PositionMode = OneOf(['zone_position', 'centroid'], 'zone_position, or centroid of at least three readers.');
+const PositionMode = OneOf(['zone_position', 'centroid'], {
+  title: 'ProximityPositionMode',
+  description: 'zone_position, or centroid of at least three readers.',
+});
 
 /**
  * When a tag changes from one proximity zone to another (core/location/proximity_arbitration.ts, which has the

@@ -7,6 +7,7 @@ import type { QueryResult, Query } from '../../src/core/item.ts';
 import { NONE } from '../../src/alerts/alert_room.ts';
 import { ALERT_RULES } from '../../src/entities/alert_rules.ts';
 import { SINKS } from '../../src/entities/sinks.ts';
+import { WALK_TESTS } from '../../src/entities/walk_tests.ts';
 import { type DocumentKind, Documents } from '../../src/entities/documents.ts';
 import type { Entities, EntitiesDeps } from '../../src/entities/entities.ts';
 import { Imports } from '../../src/entities/imports.ts';
@@ -123,6 +124,7 @@ export function openApi(
       preview: async () => ({ watched: 0, matches: [], total: 0 }),
     },
     views: documents(MAP_VIEWS),
+    walkTests: documents(WALK_TESTS),
     links: { documents: documents(LINKS), state: () => assert.fail('No link runs here') },
     sinks: {
       documents: documents(SINKS),

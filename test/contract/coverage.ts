@@ -71,6 +71,14 @@ const SINK_SECRETS: CoveredBy = [
   'sinks/sinks.test.ts',
   'Secrets are stored, retained by a PUT without them, deleted by null, and never shown',
 ];
+const WALK_TESTS: CoveredBy = [
+  'e2e/walk_tests.test.ts',
+  'A walk test measures the positions of a tag at marked points, also after a restart',
+];
+const WALK_TEST_POINTS: CoveredBy = [
+  'e2e/walk_tests.test.ts',
+  'A walk test takes its points from the anchors of a zone, and rejects bad members by name',
+];
 const OWNERS: CoveredBy = ['e2e/operation.test.ts', 'at /cluster/owners that it owns everything, without a cluster'];
 const DOCUMENTS: CoveredBy = ['contract/documents.test.ts', 'openapi.json of v2 has no dangling references'];
 const PAGES: CoveredBy = ['api/docs_pages.test.ts', 'The documentation pages load only files of the hub'];
@@ -146,6 +154,11 @@ export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   '/sinks/{sink_id}/replay': [['sinks/sinks.test.ts', 'A replay delivers from a cursor or a time, and rejects others']],
   '/sinks/{sink_id}/pause': [SINKS],
   '/sinks/{sink_id}/resume': [SINKS],
+  '/walk_tests': [WALK_TESTS, WALK_TEST_POINTS],
+  '/walk_tests/{walk_test_id}': [WALK_TESTS],
+  '/walk_tests/{walk_test_id}/pass': [WALK_TESTS, WALK_TEST_POINTS],
+  '/walk_tests/{walk_test_id}/finish': [WALK_TESTS],
+  '/walk_tests/{walk_test_id}/result': [WALK_TESTS, ['core/walk_figures.test.ts', 'are those computed by hand']],
   '/anchors': [ANCHORS],
   '/anchors/summary': [['api/anchor_endpoints.test.ts', 'include georeferenced positions of the zone, if possible']],
   '/anchors/{anchor_id}': [ANCHORS],

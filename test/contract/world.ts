@@ -138,6 +138,9 @@ export const BODIES: Readonly<Record<string, () => unknown>> = {
   'PUT /sinks/{sink_id}': () => sink,
   'PATCH /sinks/{sink_id}': () => ({ op: 'replace', path: '/name', value: 'Another name' }),
   'POST /sinks/{sink_id}/replay': () => ({ from: '2026-11-27T08:00:00Z' }),
+  'POST /walk_tests': () => walkTest,
+  'PUT /walk_tests/{walk_test_id}': () => walkTest,
+  'POST /walk_tests/{walk_test_id}/pass': () => ({ point_id: 'P1' }),
   'POST /anchors': () => ({ ...anchor, id: newName() }),
   'PUT /anchors/{anchor_id}': () => anchor,
   'PATCH /anchors/{anchor_id}': () => addProperties,
@@ -154,6 +157,10 @@ const alertRule = { name: 'Somebody is there', kind: 'more_inside', more_than: 0
 const link = { name: 'Plant 2', url: 'http://127.0.0.1:9/v2', enabled: false };
 /** Live topics need no event log; nothing is sent to the address, which is not public. */
 const sink = { name: 'Nowhere', type: 'webhook', url: 'https://sink.invalid/', topics: ['proximity_updates'] };
+const walkTest = {
+  ...{ name: 'The hall', object_type: 'provider', object_id: 'tag-1' },
+  points: [{ id: 'P1', position: point(8.6828, 50.1113) }],
+};
 const mapView = { name: 'The hall', address: '?at=8.6828,50.1113&z=18' };
 
 const THINGS: readonly [path: string, id: string, body: object][] = [
@@ -187,6 +194,7 @@ export async function restore(hub: TestHub): Promise<void> {
   await untilImported(hub);
   IDS['link_id'] = await firstOf(hub, '/links', link);
   IDS['view_id'] = await firstOf(hub, '/views', mapView);
+  IDS['walk_test_id'] = await firstOf(hub, '/walk_tests', walkTest);
   IDS['sink_id'] = await firstOf(hub, '/sinks', sink);
   IDS['rule_id'] = await firstOf(hub, '/alerts/rules', alertRule);
   // It is raised a moment after its rule is created, and stays when the rule is deleted.

@@ -132,7 +132,10 @@ test('A proximity zone is placed by a click, and an incomplete one shows its mis
   await page.getByLabel('Minimum stay', { exact: true }).fill('3');
   await page.getByLabel('Confidence for an entry').fill('2');
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText(/must be 1 or less/).first().waitFor();
+  await page
+    .getByText(/must be 1 or less/)
+    .first()
+    .waitFor();
   await page.getByLabel('Confidence for an entry').fill('0.25');
   await page.getByLabel('Minimum stay', { exact: true }).fill('');
   await page.getByLabel('Position of the tag').selectOption('centroid');

@@ -29,6 +29,7 @@ const ADDED: Readonly<Record<string, (version: Version) => TProperties>> = {
     ),
   }),
   Sink: () => ({}),
+  WalkTest: () => ({}),
 };
 
 /**

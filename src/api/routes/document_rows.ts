@@ -16,13 +16,15 @@ interface DocumentRows<T extends DefinedDocument> {
   /** Description of the reply to a deletion. */
   readonly removed: string;
   of(hub: ApiDeps): Documents<T>;
+  /** The body of a new document, with members that the hub sets. */
+  prepared?(body: unknown, hub: ApiDeps): unknown;
   /** Computed members of a document in replies. */
   added?(document: T, hub: ApiDeps): object;
 }
 
 /** The endpoints of documents: list, create, get, replace and delete, in that order. */
 export function documentRows<T extends DefinedDocument>(rows: DocumentRows<T>): readonly ApiRoute[] {
-  const { path, idName, schema, noun, summaries, removed, of, added } = rows;
+  const { path, idName, schema, noun, summaries, removed, of, added, prepared } = rows;
   const shown = (document: T, hub: ApiDeps): object => ({ ...of(hub).shown(document), ...added?.(document, hub) });
   const one = `${path}/:${idName}`;
   const stored = `The stored ${noun}.`;
@@ -44,7 +46,7 @@ export function documentRows<T extends DefinedDocument>(rows: DocumentRows<T>): 
       body: schema,
       replies: { 201: { description: stored, schema } },
       async handle({ body, path: requested, reply }, hub) {
-        const document = await of(hub).create(body);
+        const document = await of(hub).create(prepared === undefined ? body : prepared(body, hub));
         return reply.created(JSON.stringify(shown(document, hub)), `${requested}/${document.id}`);
       },
     }),

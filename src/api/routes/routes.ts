@@ -21,6 +21,7 @@ import { RULE_ROUTES } from './rules.ts';
 import { SINK_ROUTES } from './sinks.ts';
 import { TRACKABLE_ROUTES } from './trackables.ts';
 import { VIEW_ROUTES } from './views.ts';
+import { WALK_TEST_ROUTES } from './walk_tests.ts';
 import { ZONE_ROUTES } from './zones.ts';
 
 /** All endpoints. */
@@ -36,6 +37,7 @@ export const ROUTES: readonly ApiRoute[] = [
     ...VIEW_ROUTES,
     ...LINK_ROUTES,
     ...SINK_ROUTES,
+    ...WALK_TEST_ROUTES,
     ...entityRows({ kind: 'anchor', path: '/anchors', resource: 'anchor_id', schema: Anchor }),
   ]),
   ...ADAPTER_ROUTES,

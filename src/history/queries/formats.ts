@@ -46,6 +46,8 @@ export function placesText(options: FormatOptions, places: readonly ShownPlace[]
       ]
         .map((line) => `${line}\r\n`)
         .join('');
+    case 'fixes':
+      return '[]';
     case 'mfjson':
       return JSON.stringify({ ...movingFeature(options, places), next_cursor: next ?? null });
   }

@@ -1,4 +1,5 @@
 import { viewTransform, writeInPlane } from '../../core/zone/view.ts';
+import type { WalkFix } from '../../core/walk_figures.ts';
 import { idKey } from '../../model/id.ts';
 import { formatTime } from '../../model/time.ts';
 import { parquet } from '../damaged.ts';
@@ -18,7 +19,7 @@ import type {
 import { type Columns, microseconds, num, Values } from './sql.ts';
 
 const SELECTED =
-  'epoch_us(time) AS us, longitude, latitude, z, floor, zone_id, x, y, accuracy, speed, course, provider_id, source';
+  'epoch_us(time) AS us, longitude, latitude, z, floor, zone_id, x, y, accuracy, speed, course, provider_id, source, epoch_us(received) AS received_us';
 
 /** Returns the positions of an object, by time. */
 export async function places(duck: Duck, files: readonly HistoryFile[], asked: PositionsQuery): Promise<AnswerContent> {
@@ -35,11 +36,27 @@ export async function places(duck: Duck, files: readonly HistoryFile[], asked: P
     `SELECT ${SELECTED} FROM ${parquet(files)} WHERE ${spans.join(' AND ')}${sampled} ORDER BY time` +
     ` LIMIT ${limit + 1} OFFSET ${cursor?.skip ?? 0}`;
   const columns = await duck.columns(sql, values);
+  if (asked.format === 'fixes') return { text: JSON.stringify(fixesOf(columns)), next: undefined };
   const shown = shownPlaces(columns, asked.shown);
   const us = columns.us as readonly bigint[];
   const isMore = shown.length > limit;
   const next = isMore ? nextCursor(us.slice(0, limit), cursor) : undefined;
   return { text: placesText({ ...asked, kind: whose }, isMore ? shown.slice(0, limit) : shown, next), next };
+}
+
+/** Returns positions with the times at which the hub has received them; one more than the limit if there are more. */
+function fixesOf(columns: Columns): readonly WalkFix[] {
+  const us = (columns.us ?? []) as readonly bigint[];
+  const value = (name: string, i: number) => (columns[name]?.[i] ?? undefined) as never;
+  return us.map((time, i) => ({
+    timeMs: Number(time) / 1000,
+    receivedMs: Number(value('received_us', i) ?? time) / 1000,
+    longitude: value('longitude', i),
+    latitude: value('latitude', i),
+    z: value('z', i),
+    floor: value('floor', i),
+    source: value('source', i),
+  }));
 }
 
 /** Returns the last position of each object at a time. */

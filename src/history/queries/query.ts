@@ -52,7 +52,8 @@ export interface PositionsQuery extends Span, Page {
   readonly id: string;
   readonly stepMs: number | undefined;
   readonly shown: PositionFields;
-  readonly format: Format;
+  /** `fixes`: times of measurement and receipt, for computations of the hub. */
+  readonly format: Format | 'fixes';
   /** Whether a CSV has a header line. */
   readonly hasHeader: boolean;
 }

@@ -1,5 +1,5 @@
 /**
- * Room accuracy and zone changes of proximity arbitration on real Wi-Fi scans: `node bench/proximity_ipft.ts FOLDER`.
+ * Room accuracy and zone changes of proximity arbitration on real Wi-Fi scans: `node bench/kernel/proximity_ipft.ts FOLDER`.
  * FOLDER has ipftrain.csv, ipftest.csv and ipfpwap.csv, the data sets of the R package ipft 0.7.2 (GPL) of CRAN, written by
  * `write.csv(…, row.names = FALSE)`. The scans were made at the IPIN 2016 tutorial, by Universitat Jaume I, Castellón.
  *
@@ -9,8 +9,8 @@
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { arbitrate, heldBy, type ProximityState } from '../src/core/location/proximity_arbitration.ts';
-import type { Zone } from '../src/model/zone.ts';
+import { arbitrate, heldBy, type ProximityState } from '../../src/core/location/proximity_arbitration.ts';
+import type { Zone } from '../../src/model/zone.ts';
 
 type Row = Readonly<Record<string, string>>;
 
