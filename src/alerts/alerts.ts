@@ -16,7 +16,7 @@ import type { FilterFields } from '../model/topics.ts';
 import { type BySeverity, NONE } from './alert_room.ts';
 import { after, isOpen } from './alert_state.ts';
 import { previewOf } from './preview.ts';
-import { FENCE_KINDS, type EntityLookup } from './rule_match.ts';
+import { dependsOnSamples, dependsOnStays, type EntityLookup } from './rule_match.ts';
 import { step } from './watch.ts';
 import { NONE_SEEN, nextMs, unraisedCounts, type WatchEvent, type WatchState, watchState } from './watch_state.ts';
 import { Watcher } from './watcher.ts';
@@ -196,12 +196,13 @@ export class Alerts {
   async preview(body: unknown): Promise<AlertPreview> {
     const rule = this.rules.checked(body);
     const { monotonicMs, now, entities } = this.#deps;
-    const [stays, lastSeen] = await Promise.all([
-      FENCE_KINDS.has(rule.kind) ? this.#watcher.stays([rule]) : [],
+    const [stays, lastSeen, sample] = await Promise.all([
+      dependsOnStays(rule) ? this.#watcher.stays([rule]) : [],
       rule.kind === 'silent' ? this.#watcher.lastSeen([rule]) : NONE_SEEN,
+      dependsOnSamples(rule) ? this.#watcher.sample([rule]) : undefined,
     ]);
     const nowMs = monotonicMs();
-    return previewOf(rule, { nowMs, toWallClockMs: now() - nowMs, stays, lastSeen, entities });
+    return previewOf(rule, { nowMs, toWallClockMs: now() - nowMs, stays, lastSeen, sample, entities });
   }
 
   /** Returns the number of open alerts, the capacity, and the number of conditions that hold without an alert. */

@@ -16,7 +16,7 @@ import type { StepContext, UnraisedCondition, WatchState } from './watch_state.t
 export function begin(
   state: WatchState,
   { rule }: CompiledRule,
-  { subject, count }: { readonly subject: AlertSubject; readonly count?: number },
+  { subject, count }: { readonly subject: AlertSubject; readonly count?: number | undefined },
   context: StepContext,
 ): void {
   const key = subjectKey(rule.id, subject);

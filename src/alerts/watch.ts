@@ -1,7 +1,8 @@
 import { after, type MovingObject, objectKey, type AlertSubject, subjectKey } from './alert_state.ts';
 import { begin, end, recordChange, raiseUnraised, updateUnraisedRules } from './raising.ts';
 import {
-  FENCE_KINDS,
+  dependsOnFenceEvents,
+  dependsOnSamples,
   concernsObject,
   concernsFence,
   type EntityLookup,
@@ -9,6 +10,7 @@ import {
   type CompiledRule,
   compileRule,
 } from './rule_match.ts';
+import { sampledSubjects } from './sampled.ts';
 import {
   type AlertChanges,
   type StepContext,
@@ -31,24 +33,29 @@ export function step(
   input: StepInput,
 ): { readonly state: WatchState; readonly changes: AlertChanges } {
   const context: StepContext = { ...input, changes: new Map() };
+  const { evaluatedMs, untilMs } = state.schedules;
+  const isDue = input.wallClockMs >= untilMs || input.wallClockMs < evaluatedMs;
+  if (isDue && applySchedules(state, context)) reevaluate(state, context);
   for (const event of input.events) onEvent(state, event, context);
   for (;;) {
     const due = state.deadlines.popDue(input.nowMs);
     if (due === undefined) break;
     state.waiting.delete(due.key);
-    begin(state, due.watched, { subject: due.subject }, context);
+    begin(state, due.watched, { subject: due.subject, count: state.counts.get(due.key) }, context);
   }
   raiseUnraised(state, context);
+  state.schedulesDueMs = input.nowMs + (state.schedules.untilMs - input.wallClockMs);
   return { state, changes: context.changes };
 }
 
 function onEvent(state: WatchState, event: WatchEvent, context: StepContext): void {
   switch (event.what) {
     case 'rules':
-      state.rules = event.rules.filter(({ enabled }) => enabled !== false).map(compileRule);
+      state.enabled = event.rules.filter(({ enabled }) => enabled !== false).map(compileRule);
+      applySchedules(state, context);
+      state.sample = undefined;
       seed(state, event.stays);
       reevaluate(state, context);
-      updateUnraisedRules(state);
       return;
     case 'changed':
       reevaluate(state, context);
@@ -59,6 +66,9 @@ function onEvent(state: WatchState, event: WatchEvent, context: StepContext): vo
     case 'left':
       onExit(state, event, context);
       return;
+    case 'crossed':
+      onCrossing(state, event, context);
+      return;
     case 'collided':
     case 'parted':
       onCollision(state, event, context);
@@ -67,6 +77,10 @@ function onEvent(state: WatchState, event: WatchEvent, context: StepContext): vo
       state.lastSeen = event.lastSeen;
       evaluateSilence(state, context);
       return;
+    case 'sampled':
+      state.sample = event.sample;
+      evaluateSample(state, context);
+      return;
     case 'acknowledge':
     case 'clear':
       for (const id of event.ids) {
@@ -74,6 +88,20 @@ function onEvent(state: WatchState, event: WatchEvent, context: StepContext): vo
         if (alert !== undefined) recordChange(state, after(alert, event.what, context.wallClockMs), context);
       }
   }
+}
+
+/** Updates the rules in effect. Returns whether they have changed. */
+function applySchedules(state: WatchState, { wallClockMs }: StepContext): boolean {
+  let untilMs = Number.POSITIVE_INFINITY;
+  const rules = state.enabled.filter(({ schedule }) => {
+    const now = schedule(wallClockMs);
+    untilMs = Math.min(untilMs, now.untilMs);
+    return now.isActive;
+  });
+  const before = state.rules;
+  state.rules = rules;
+  state.schedules = { evaluatedMs: wallClockMs, untilMs };
+  return rules.length !== before.length || rules.some((rule, i) => rule !== before[i]);
 }
 
 function onEntry(state: WatchState, subject: FenceCrossing, context: StepContext): void {
@@ -86,7 +114,7 @@ function onEntry(state: WatchState, subject: FenceCrossing, context: StepContext
     if (each.rule.kind === 'entry') begin(state, each, { subject }, context);
     if (each.rule.kind === 'exit') end(state, subjectKey(each.rule.id, subject), context);
     if (each.rule.kind === 'inside_longer') wait(state, each, { subject, sinceMs: context.nowMs }, context);
-    if (each.rule.kind === 'more_inside') count(state, each, { fenceId, by: 1 }, context);
+    if (counts(each)) count(state, each, { fenceId, by: 1 }, context);
   }
 }
 
@@ -98,7 +126,21 @@ function onExit(state: WatchState, subject: FenceCrossing, context: StepContext)
     if (each.rule.kind === 'exit') begin(state, each, { subject }, context);
     if (each.rule.kind === 'entry' || each.rule.kind === 'inside_longer') end(state, key, context);
     if (each.rule.kind === 'inside_longer') cancelWait(state, key);
-    if (each.rule.kind === 'more_inside') count(state, each, { fenceId, by: -1 }, context);
+    if (counts(each)) count(state, each, { fenceId, by: -1 }, context);
+  }
+}
+
+/** A crossing of a gate is momentary: its condition ends as soon as it begins. */
+function onCrossing(
+  state: WatchState,
+  { fenceId, trackableId, providerId, direction }: Extract<WatchEvent, { what: 'crossed' }>,
+  context: StepContext,
+): void {
+  const subject = { fenceId, trackableId, providerId };
+  for (const each of concernedRules(state, subject, context)) {
+    if (each.rule.kind !== 'gate' || each.rule.direction !== direction) continue;
+    begin(state, each, { subject }, context);
+    end(state, subjectKey(each.rule.id, subject), context);
   }
 }
 
@@ -125,7 +167,7 @@ function concernedRules(
 ): readonly CompiledRule[] {
   return state.rules.filter(
     (each) =>
-      FENCE_KINDS.has(each.rule.kind) && concernsFence(each, crossing.fenceId) && concernsObject(each, crossing, known),
+      dependsOnFenceEvents(each.rule) && concernsFence(each, crossing.fenceId) && concernsObject(each, crossing, known),
   );
 }
 
@@ -153,7 +195,7 @@ function reevaluate(state: WatchState, context: StepContext): void {
     for (const { sinceMs, ...subject } of stays.values()) {
       for (const each of concernedRules(state, subject, context)) {
         if (each.rule.kind === 'inside_longer') wait(state, each, { subject, sinceMs }, context);
-        if (each.rule.kind === 'more_inside') {
+        if (counts(each)) {
           const key = subjectKey(each.rule.id, { fenceId });
           state.counts.set(key, (state.counts.get(key) ?? 0) + 1);
         }
@@ -161,10 +203,32 @@ function reevaluate(state: WatchState, context: StepContext): void {
     }
   }
   const fences = new Set([...state.inside.keys(), ...fencesHeld(state)]);
-  for (const each of state.rules.filter(({ rule }) => rule.kind === 'more_inside')) {
-    for (const fenceId of fences) if (concernsFence(each, fenceId)) count(state, each, { fenceId, by: 0 }, context);
+  for (const each of state.rules.filter(counts)) {
+    const named = each.rule.fence_ids?.flatMap((id) => context.entities.fence(id)?.id ?? []) ?? fences;
+    for (const fenceId of new Set(named)) {
+      if (concernsFence(each, fenceId)) count(state, each, { fenceId, by: 0 }, context);
+    }
   }
   evaluateSilence(state, context);
+  evaluateSample(state, context);
+  forgetTimes(state);
+  updateUnraisedRules(state);
+}
+
+/** Whether a rule depends on the number of objects in a fence. */
+function counts({ rule: { kind } }: CompiledRule): boolean {
+  return kind === 'more_inside' || kind === 'count_below';
+}
+
+/** Removes the times of conditions whose rule, fence or objects are gone. */
+function forgetTimes({ since, rules, waiting, holding }: WatchState): void {
+  const active = new Map(rules.map((each) => [each.rule.id, each.rule]));
+  for (const [key, { ruleId }] of since) {
+    const rule = active.get(ruleId);
+    // Without a sample, conditions that depend on one are unknown.
+    const isTrue = rule !== undefined && (dependsOnSamples(rule) || waiting.has(key) || holding.has(key));
+    if (!isTrue) since.delete(key);
+  }
 }
 
 function fencesHeld({ holding }: WatchState): readonly string[] {
@@ -173,7 +237,7 @@ function fencesHeld({ holding }: WatchState): readonly string[] {
 
 function removeDeleted(state: WatchState, { entities: known }: StepContext): void {
   for (const [fenceId, stays] of state.inside) {
-    if (!known.hasFence(fenceId)) state.inside.delete(fenceId);
+    if (known.fence(fenceId) === undefined) state.inside.delete(fenceId);
     for (const [key, stay] of stays) if (!exists(stay, known)) stays.delete(key);
   }
 }
@@ -193,17 +257,18 @@ function mayHold(
   if (found === undefined) return false;
   const { kind, longer_than: longerMs } = found.rule;
   const { fenceId, trackableId, otherId, providerId } = subject;
-  if (fenceId !== undefined && (!known.hasFence(fenceId) || !concernsFence(found, fenceId))) return false;
-  if (kind === 'collision') {
+  if (fenceId !== undefined && (known.fence(fenceId) === undefined || !concernsFence(found, fenceId))) return false;
+  if (kind === 'collision' || kind === 'separated' || kind === 'together') {
     const ids = [trackableId, otherId].filter((id) => id !== undefined);
     return (
       ids.every((id) => known.trackable(id) !== undefined) &&
       ids.some((id) => concernsObject(found, { trackableId: id }, known))
     );
   }
-  if (kind === 'more_inside') return trackableId === undefined && providerId === undefined && fenceId !== undefined;
+  if (counts(found)) return trackableId === undefined && providerId === undefined && fenceId !== undefined;
   if (!concernsObject(found, subject, known)) return false;
   if (kind === 'silent') return fenceId === undefined;
+  if (kind === 'speed') return (fenceId !== undefined) === (found.rule.fence_ids != null);
   const sinceMs = fenceId === undefined ? undefined : state.inside.get(fenceId)?.get(objectKey(subject))?.sinceMs;
   if (kind === 'exit') return sinceMs === undefined;
   return sinceMs !== undefined && (kind === 'entry' || sinceMs + (longerMs ?? 0) <= nowMs);
@@ -221,6 +286,42 @@ function evaluateSilence(state: WatchState, context: StepContext): void {
   }
 }
 
+/** Begins and ends conditions on speeds and distances. */
+function evaluateSample(state: WatchState, context: StepContext): void {
+  const { sample, inside, rules } = state;
+  if (sample === undefined) return;
+  const sampled = new Set<string>();
+  const trueNow = new Set<string>();
+  for (const each of rules.filter(({ rule }) => dependsOnSamples(rule))) {
+    sampled.add(each.rule.id);
+    for (const [key, subject] of sampledSubjects(each, { sample, inside, entities: context.entities })) {
+      trueNow.add(key);
+      becomesTrue(state, each, { key, subject }, context);
+    }
+  }
+  for (const [key, { ruleId }] of [...state.since, ...state.holding]) {
+    if (sampled.has(ruleId) && !trueNow.has(key)) becomesFalse(state, key, context);
+  }
+}
+
+/** Records that a condition is true, which holds as soon as it has lasted for `longer_than`. */
+function becomesTrue(
+  state: WatchState,
+  each: CompiledRule,
+  { key, subject }: { readonly key: string; readonly subject: AlertSubject },
+  context: StepContext,
+): void {
+  const sinceMs = state.since.get(key)?.sinceMs ?? context.nowMs;
+  state.since.set(key, { ruleId: each.rule.id, sinceMs });
+  if (!state.holding.has(key) && !state.waiting.has(key)) wait(state, each, { subject, sinceMs }, context);
+}
+
+function becomesFalse(state: WatchState, key: string, context: StepContext): void {
+  state.since.delete(key);
+  cancelWait(state, key);
+  end(state, key, context);
+}
+
 function wait(
   state: WatchState,
   each: CompiledRule,
@@ -229,7 +330,7 @@ function wait(
 ): void {
   const atMs = sinceMs + (each.rule.longer_than ?? 0);
   if (atMs <= context.nowMs) {
-    begin(state, each, { subject }, context);
+    begin(state, each, { subject, count: state.counts.get(subjectKey(each.rule.id, subject)) }, context);
     return;
   }
   const key = subjectKey(each.rule.id, subject);
@@ -254,6 +355,8 @@ function count(
   const key = subjectKey(each.rule.id, { fenceId });
   const inside = Math.max(0, (state.counts.get(key) ?? 0) + by);
   state.counts.set(key, inside);
-  if (inside > (each.rule.more_than ?? 0)) begin(state, each, { subject: { fenceId }, count: inside }, context);
-  else end(state, key, context);
+  const { kind, more_than: most, fewer_than: least } = each.rule;
+  const isTrue = kind === 'more_inside' ? inside > (most ?? 0) : inside < (least ?? 1);
+  if (isTrue) becomesTrue(state, each, { key, subject: { fenceId } }, context);
+  else becomesFalse(state, key, context);
 }

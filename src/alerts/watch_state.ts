@@ -15,6 +15,14 @@ import type { EntityLookup, CompiledRule } from './rule_match.ts';
  *   more_inside     more than `more_than` objects are in a fence     the number falls to `more_than` or less
  *   silent          an object has sent nothing for `longer_than`     it sends a location
  *   collision       two trackables begin to collide                  the collision ends
+ *   count_below     fewer than `fewer_than` objects are in a fence   the number rises to `fewer_than`
+ *   gate            an object crosses a gate in `direction`          at once
+ *   speed           an object moves faster than `speed_above`        it is slower, or its last location is old
+ *   separated       no other trackable is within `distance`          one is
+ *   together        two trackables are within `distance`             they are not
+ *
+ * Conditions of count_below, speed, separated and together hold as soon as they have lasted for `longer_than`, if it is
+ * set. A rule with a schedule is evaluated only while the schedule is in effect; at its end all its conditions end.
  *
  * Objects are trackables unless the rule has another `object_type`. A provider that moves a trackable counts as an
  * object only for rules that list it.
@@ -25,7 +33,14 @@ import type { EntityLookup, CompiledRule } from './rule_match.ts';
  * rule, a fence or an object re-evaluates all conditions.
  */
 export interface WatchState {
+  /** All enabled rules. */
+  enabled: readonly CompiledRule[];
+  /** The enabled rules whose schedule is in effect. */
   rules: readonly CompiledRule[];
+  /** When schedules are evaluated next: the wall-clock time, and the last evaluation. */
+  schedules: { readonly evaluatedMs: number; readonly untilMs: number };
+  /** Monotonic time of the next evaluation of schedules. */
+  schedulesDueMs: number;
   /** Alerts by id, oldest first. */
   readonly alerts: Map<string, Alert>;
   /** Ids of alerts that are not closed, by subject. */
@@ -39,7 +54,11 @@ export interface WatchState {
   /** Stays that are not long enough yet, by subject. */
   readonly waiting: Map<string, WaitingStay>;
   readonly deadlines: DeadlineHeap<WaitingStay>;
+  /** Since when conditions that must last have been true, by subject. */
+  readonly since: Map<string, { readonly ruleId: string; readonly sinceMs: number }>;
   lastSeen: LastSeen;
+  /** Undefined until the first sample for the current rules. */
+  sample: Sample | undefined;
   /** Conditions that hold without an open alert for lack of capacity, by subject. */
   readonly unraised: Readonly<Record<Severity, Map<string, UnraisedCondition>>>;
   raisedTotal: number;
@@ -68,12 +87,30 @@ export interface LastSeen {
 
 export const NONE_SEEN: LastSeen = { trackables: new Map(), providers: new Map() };
 
+/** Speeds and positions of objects at one time. */
+export interface Sample {
+  /** Objects that move faster than the lowest limit of a rule, and their speeds in meters per second. */
+  readonly speeds: readonly (readonly [object: MovingObject, speed: number])[];
+  /** Last positions of the trackables named by rules on distances. */
+  readonly positions: ReadonlyMap<string, SampledPosition>;
+}
+
+/** A position in EPSG:4326. */
+export interface SampledPosition {
+  readonly lon: number;
+  readonly lat: number;
+  readonly floor: number;
+}
+
 export type WatchEvent =
   /** All enabled rules, and all objects inside of their fences. */
   | { readonly what: 'rules'; readonly rules: readonly AlertRule[]; readonly stays: readonly FenceStay[] }
   | ({ readonly what: 'entered' | 'left' } & FenceCrossing)
   | { readonly what: 'collided' | 'parted'; readonly trackableId: string; readonly otherId: string }
+  /** An object has crossed a gate. */
+  | ({ readonly what: 'crossed'; readonly direction: 'left' | 'right' } & FenceCrossing)
   | { readonly what: 'lastSeen'; readonly lastSeen: LastSeen }
+  | { readonly what: 'sampled'; readonly sample: Sample }
   /** Fences or objects have changed. */
   | { readonly what: 'changed' }
   | { readonly what: 'acknowledge' | 'clear'; readonly ids: readonly string[] };
@@ -104,7 +141,10 @@ export type AlertChanges = ReadonlyMap<string, Alert | undefined>;
 /** Returns the initial state, given the stored alerts. */
 export function watchState(stored: Iterable<Alert> = []): WatchState {
   const state: WatchState = {
+    enabled: [],
     rules: [],
+    schedules: { evaluatedMs: 0, untilMs: Number.POSITIVE_INFINITY },
+    schedulesDueMs: Number.POSITIVE_INFINITY,
     alerts: new Map(),
     current: new Map(),
     holding: new Map(),
@@ -112,7 +152,9 @@ export function watchState(stored: Iterable<Alert> = []): WatchState {
     counts: new Map(),
     waiting: new Map(),
     deadlines: new DeadlineHeap<WaitingStay>(),
+    since: new Map(),
     lastSeen: NONE_SEEN,
+    sample: undefined,
     unraised: { info: new Map(), warning: new Map(), critical: new Map() },
     raisedTotal: 0,
     dropped: 0,
@@ -133,9 +175,9 @@ export function unraisedCounts({ unraised: { info, warning, critical } }: WatchS
   return { info: info.size, warning: warning.size, critical: critical.size };
 }
 
-/** Returns the next deadline at which a condition may begin without an event; Infinity without a deadline. */
+/** Returns the next deadline at which a condition may begin or end without an event; Infinity without a deadline. */
 export function nextMs(state: WatchState): number {
-  return state.deadlines.nextMs;
+  return Math.min(state.deadlines.nextMs, state.schedulesDueMs);
 }
 
 /** A condition that holds. */

@@ -2,17 +2,25 @@ import type { Query, QueryResult } from '../core/item.ts';
 import type { DeliveryBatch, EventSubscriber } from '../fanout/batch.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import { compileFilter } from '../fanout/filter.ts';
-import type { AlertRule } from '../model/alert.ts';
+import { type AlertRule, DIRECTIONS } from '../model/alert.ts';
 import type { CollisionEvent, FenceEvent } from '../model/events.ts';
 import { parseJson } from '../model/json.ts';
 import { type MovingObject, objectKey } from './alert_state.ts';
-import { FENCE_KINDS, watchesProviders, watchesTrackables } from './rule_match.ts';
-import type { FenceCrossing, LastSeen, FenceStay, WatchEvent } from './watch_state.ts';
+import {
+  dependsOnFenceEvents,
+  dependsOnSamples,
+  dependsOnStays,
+  type EntityLookup,
+  watchesProviders,
+  watchesTrackables,
+} from './rule_match.ts';
+import type { FenceCrossing, LastSeen, FenceStay, Sample, WatchEvent } from './watch_state.ts';
 
 export interface WatcherDeps {
   monotonicMs(): number;
   schedule(delayMs: number, callback: () => void): () => void;
   readonly fanout: Pick<Fanout, 'subscribe' | 'unsubscribe'>;
+  readonly entities: Pick<EntityLookup, 'trackable'>;
   /** Queries the shards. */
   read(query: Query): Promise<readonly QueryResult[]>;
   warn(message: string, facts: object): void;
@@ -31,6 +39,8 @@ const RETRY_MS = 2000;
  * Bounds of the polling interval of last-seen times, which is a quarter of the shortest silence that raises an alert.
  */
 const [POLL_LEAST_MS, POLL_MOST_MS] = [1000, 30_000] as const;
+/** Interval at which speeds and positions are sampled. */
+const SAMPLE_MS = 1000;
 const WGS84 = { crs: 'EPSG:4326' } as const;
 
 /** State of watching one set of rules. */
@@ -41,6 +51,7 @@ interface Watching {
   /** Whether other rules were watched before. They stay in effect until the objects inside have been read. */
   readonly goesOn: boolean;
   cancelPoll: () => void;
+  cancelSample: () => void;
 }
 
 /**
@@ -72,6 +83,7 @@ export class Watcher {
       early: [...(before?.early ?? [])],
       goesOn: before !== undefined && (before.early === undefined || before.goesOn),
       cancelPoll: () => undefined,
+      cancelSample: () => undefined,
     };
     this.#watching = watching;
     if (before !== undefined) this.#close(before);
@@ -119,9 +131,35 @@ export class Watcher {
     };
   }
 
+  /** Reads speeds above the lowest limit of the rules, and the positions of the trackables to measure distances of. */
+  async sample(rules: readonly AlertRule[]): Promise<Sample> {
+    const [speedRules, distanceRules] = [rules.filter(({ kind }) => kind === 'speed'), rules.filter(measuresDistance)];
+    const ids = new Set(
+      distanceRules.flatMap(({ trackable_ids: own, other_trackable_ids: others }) =>
+        [...(own ?? []), ...(others ?? [])].flatMap((id) => this.#deps.entities.trackable(id)?.id ?? []),
+      ),
+    );
+    const answers = await this.#deps.read({
+      ask: 'sample',
+      ...(speedRules.length > 0 && { above: Math.min(...speedRules.map(({ speed_above: limit }) => limit ?? 0)) }),
+      only: [...ids],
+      ...alsoProviders(speedRules),
+    });
+    const found = answers.filter((answer) => 'positions' in answer);
+    return {
+      speeds: found.flatMap(({ speeds, providerSpeeds = [] }) => [
+        ...speeds.map(([trackableId, speed]) => [{ trackableId }, speed] as const),
+        ...providerSpeeds.map(([providerId, speed]) => [{ providerId }, speed] as const),
+      ]),
+      positions: new Map(
+        found.flatMap(({ positions }) => positions.map(([id, lon, lat, floor]) => [id, { lon, lat, floor }] as const)),
+      ),
+    };
+  }
+
   async #begin(watching: Watching, rules: readonly AlertRule[]): Promise<void> {
     try {
-      const stays = rules.some(({ kind }) => FENCE_KINDS.has(kind)) ? await this.stays(rules) : [];
+      const stays = rules.some(dependsOnStays) ? await this.stays(rules) : [];
       if (this.#watching !== watching) return;
       const early = watching.early ?? [];
       watching.early = undefined;
@@ -130,6 +168,8 @@ export class Watcher {
       if (watching.goesOn) {
         this.#on.step([{ what: 'rules', rules, stays: withCrossings(stays, early, this.#deps.monotonicMs()) }]);
       } else this.#on.step([{ what: 'rules', rules, stays: beforeCrossings(stays, early) }, ...early]);
+      const sampled = rules.filter(dependsOnSamples);
+      if (sampled.length > 0) void this.#sample(watching, sampled);
       const silent = rules.filter(({ kind }) => kind === 'silent');
       if (silent.length > 0) await this.#poll(watching, silent);
     } catch (error) {
@@ -153,11 +193,23 @@ export class Watcher {
     watching.cancelPoll = this.#deps.schedule(pollMs, () => void this.#poll(watching, silent));
   }
 
+  async #sample(watching: Watching, rules: readonly AlertRule[]): Promise<void> {
+    try {
+      const sample = await this.sample(rules);
+      if (this.#watching !== watching) return;
+      this.#on.step([{ what: 'sampled', sample }]);
+    } catch (error) {
+      if (this.#watching !== watching) return;
+      this.#deps.warn('Cannot read the speeds and positions for alert rules', { error: String(error) });
+    }
+    watching.cancelSample = this.#deps.schedule(SAMPLE_MS, () => void this.#sample(watching, rules));
+  }
+
   /** Subscribes only to the events that rules need, since events without a subscriber are not rendered. */
   #subscribe(rules: readonly AlertRule[]): readonly number[] {
     const { fanout } = this.#deps;
     const subscriptions: number[] = [];
-    const fenceRules = rules.filter(({ kind }) => FENCE_KINDS.has(kind));
+    const fenceRules = rules.filter(dependsOnFenceEvents);
     if (fenceRules.length > 0) {
       const fences = fencesOf(fenceRules);
       const object = objectTypeOf(fenceRules);
@@ -185,15 +237,16 @@ export class Watcher {
     };
   }
 
-  #close({ subscriptions, cancelPoll }: Watching): void {
+  #close({ subscriptions, cancelPoll, cancelSample }: Watching): void {
     cancelPoll();
+    cancelSample();
     for (const id of subscriptions) this.#deps.fanout.unsubscribe(id);
   }
 }
 
 /** Returns the fences to which rules apply; undefined if a rule applies to all fences. */
 function fencesOf(rules: readonly AlertRule[]): readonly string[] | undefined {
-  const named = rules.filter(({ kind }) => FENCE_KINDS.has(kind)).map(({ fence_ids: ids }) => ids);
+  const named = rules.filter(dependsOnFenceEvents).map(({ fence_ids: ids }) => ids);
   return named.some((ids) => ids == null) ? undefined : [...new Set(named.flatMap((ids) => ids ?? []))];
 }
 
@@ -234,10 +287,20 @@ function pairOf(crossing: FenceCrossing): string {
   return `${crossing.fenceId} ${objectKey(crossing)}`;
 }
 
+/** Whether a rule depends on distances between trackables. */
+function measuresDistance({ kind }: AlertRule): boolean {
+  return kind === 'separated' || kind === 'together';
+}
+
+/** Property of the fence event of a gate: the side to which the object went. */
+const DIRECTION = 'hub.direction';
+
 function fenceEvent(json: string): readonly WatchEvent[] {
   const event = parseJson(json) as FenceEvent;
   const object = objectOf(event);
   if (object === undefined) return [];
+  const direction = DIRECTIONS.find((each) => event.properties?.[DIRECTION] === each);
+  if (direction !== undefined) return [{ what: 'crossed', fenceId: event.fence_id, direction, ...object }];
   return [{ what: event.event_type === 'region_entry' ? 'entered' : 'left', fenceId: event.fence_id, ...object }];
 }
 

@@ -145,7 +145,17 @@ export type Query =
   /** Trackables that are members of these fences, or of any; also providers if requested. */
   | { readonly ask: 'stays'; readonly fences?: readonly string[]; readonly providers?: boolean }
   /** Time since each trackable was last located; also each provider if requested. */
-  | { readonly ask: 'lastSeen'; readonly providers?: boolean };
+  | { readonly ask: 'lastSeen'; readonly providers?: boolean }
+  /**
+   * Trackables, and also providers if requested, that move faster than `above`, in meters per second; and the positions
+   * of the trackables `only`.
+   */
+  | {
+      readonly ask: 'sample';
+      readonly above?: number;
+      readonly only: readonly string[];
+      readonly providers?: boolean;
+    };
 
 /**
  * Result of a read. `texts` are locations or motions as JSON (GeoJSON Features if the view says so), `of` the ids of
@@ -166,6 +176,11 @@ export type QueryResult =
   | {
       readonly lastSeen: readonly (readonly [trackableId: string, ageMs: number])[];
       readonly lastSeenProviders?: readonly (readonly [providerId: string, ageMs: number])[];
+    }
+  | {
+      readonly speeds: readonly (readonly [trackableId: string, metersPerSecond: number])[];
+      readonly providerSpeeds?: readonly (readonly [providerId: string, metersPerSecond: number])[];
+      readonly positions: readonly (readonly [trackableId: string, lon: number, lat: number, floor: number])[];
     };
 
 /**

@@ -3,6 +3,7 @@ import { hubError, messageOf } from '../errors.ts';
 import { checker } from '../model/check.ts';
 import { pathOf, show } from '../model/error_value_text.ts';
 import { Sink } from '../model/sink.ts';
+import { isTimeZone } from '../model/zone_clock.ts';
 import { onlyMembers } from './body.ts';
 import type { DocumentKind } from './documents.ts';
 import { checkApiUrl } from './links.ts';
@@ -158,14 +159,6 @@ function checkEmail(sink: Sink): void {
   for (const [i, recipient] of recipients.entries()) {
     if (ADDRESS.test(recipient)) continue;
     throw hubError('not_an_address', { path: pathOf('recipients', [String(i)]), found: show(recipient) });
-  }
-}
-
-function isTimeZone(timeZone: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone }) !== undefined;
-  } catch {
-    return false;
   }
 }
 

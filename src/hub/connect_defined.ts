@@ -77,7 +77,7 @@ export function connectDefined(deps: DefinedDeps): DefinedParts {
     monotonicMs: clock.monotonic,
     now: clock.now,
     entities: {
-      hasFence: (id) => entities.has('fence', id),
+      fence: (id) => entities.get('fence', id),
       trackable: (id) => entities.get('trackable', id),
       trackables: () => entities.list('trackable'),
       provider: (id) => entities.get('provider', id),

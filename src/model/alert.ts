@@ -1,9 +1,21 @@
 import Type, { type Static } from 'typebox';
 import { CHANGE_TYPES } from './events.ts';
-import { Choice, Maybe, Named, OneOf, Time } from './schema.ts';
+import { Choice, Maybe, Named, OneOf, Time, TimeOfDay } from './schema.ts';
 
 /** Conditions that an alert rule can watch. */
-export const ALERT_KINDS = ['entry', 'exit', 'inside_longer', 'more_inside', 'silent', 'collision'] as const;
+export const ALERT_KINDS = [
+  'entry',
+  'exit',
+  'inside_longer',
+  'more_inside',
+  'silent',
+  'collision',
+  'count_below',
+  'gate',
+  'speed',
+  'separated',
+  'together',
+] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
 /** Severities, ascending. */
@@ -17,8 +29,31 @@ export const ALERT_STATES = ['raised', 'acknowledged', 'cleared'] as const;
 
 const AlertKindWord = OneOf(ALERT_KINDS, {
   title: 'AlertKind',
-  description: 'Watched condition: entry, exit, a stay, a number of objects inside, silence, or a collision.',
+  description:
+    'Watched condition: an entry, an exit, a stay, a number of objects inside (more_inside, count_below), silence, a ' +
+    'collision, the crossing of a gate, a speed, or the distance of trackables (separated, together).',
 });
+
+/** Sides of a gate to which an object crosses it, looking along its line. */
+export const DIRECTIONS = ['left', 'right'] as const;
+
+/** Days of the week, Sunday first, as in JavaScript. */
+export const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const;
+
+/** Times at which a rule is in effect. */
+const AlertSchedule = Named('AlertSchedule', {
+  days: Maybe(
+    Type.Array(OneOf(WEEKDAYS, { title: 'Weekday', description: 'A day of the week.' }), {
+      minItems: 1,
+      maxItems: WEEKDAYS.length,
+      description: 'Days on which the time begins; all days by default.',
+    }),
+  ),
+  from: Maybe(TimeOfDay('Begin, such as 22:00; 00:00 by default.')),
+  to: Maybe(TimeOfDay('End, such as 06:00; 00:00 by default. Unless it is after the begin, it is on the next day.')),
+  time_zone: Maybe(Type.String({ maxLength: 60, description: 'Time zone, such as Europe/Berlin; UTC by default.' })),
+});
+export type AlertSchedule = Static<typeof AlertSchedule>;
 
 const SeverityWord = OneOf(SEVERITIES, { title: 'Severity', description: 'Severity of the alert.' });
 
@@ -72,6 +107,29 @@ export const AlertRule = Named('AlertRule', {
       description: 'Number of objects inside above which an alert is raised.',
     }),
   ),
+  fewer_than: Maybe(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000,
+      description: 'Number of objects inside below which an alert is raised.',
+    }),
+  ),
+  direction: Maybe(
+    OneOf(DIRECTIONS, { title: 'GateDirection', description: 'Side to which an object crosses a gate.' }),
+  ),
+  speed_above: Maybe(
+    Type.Number({ minimum: 0, maximum: 10_000, description: 'Speed in meters per second above which it is raised.' }),
+  ),
+  other_trackable_ids: Maybe(
+    Type.Array(Type.String(), {
+      maxItems: 1000,
+      description: 'Trackables to which distances are measured; the other ones of trackable_ids by default.',
+    }),
+  ),
+  distance: Maybe(
+    Type.Number({ exclusiveMinimum: 0, maximum: 100_000, description: 'Horizontal distance in meters.' }),
+  ),
+  schedule: Maybe(AlertSchedule),
 });
 export type AlertRule = Static<typeof AlertRule>;
 
@@ -87,9 +145,9 @@ export const Alert = Named('Alert', {
   state: OneOf(ALERT_STATES, { title: 'AlertState', description: 'State of the alert.' }),
   fence_id: Maybe(Type.String({ description: 'The fence; absent if the rule does not concern fences.' })),
   trackable_id: Maybe(Type.String({ description: 'The trackable; absent if the alert concerns a number of objects.' })),
-  other_trackable_id: Maybe(Type.String({ description: 'The other trackable of a collision.' })),
+  other_trackable_id: Maybe(Type.String({ description: 'The other trackable of a collision or a distance.' })),
   provider_id: Maybe(Type.String({ description: 'The location provider, if the alert concerns one.' })),
-  count: Maybe(Type.Integer({ description: 'Number of objects inside when the alert was raised.' })),
+  count: Maybe(Type.Integer({ minimum: 0, description: 'Number of objects inside when the alert was raised.' })),
   times: Type.Integer({ minimum: 1, description: 'Number of times its condition began while the alert was open.' }),
   raised_at: time,
   acknowledged_at: Maybe(time),
@@ -102,6 +160,7 @@ export type Alert = Static<typeof Alert>;
 export const AlertMatch = Named('AlertMatch', {
   fence_id: Maybe(Type.String({ description: 'The fence.' })),
   trackable_id: Maybe(Type.String({ description: 'The trackable.' })),
+  other_trackable_id: Maybe(Type.String({ description: 'The other trackable of a distance.' })),
   provider_id: Maybe(Type.String({ description: 'The location provider.' })),
   since: Maybe(Time('Time of its entry, or of its last location. RFC 3339.')),
   count: Maybe(Type.Integer({ description: 'Number of objects inside.' })),

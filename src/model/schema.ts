@@ -24,6 +24,11 @@ export function Time(description: string) {
   return Type.String({ description, ...documented({ format: 'date-time' }) });
 }
 
+/** Hours and minutes, such as 22:00. */
+export function TimeOfDay(description: string) {
+  return Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', description });
+}
+
 const PLANE = 'EPSG:32[67](0[1-9]|[1-5][0-9]|6[01])';
 const CRS = `local|EPSG:4326|${PLANE}`;
 

@@ -314,6 +314,7 @@ export const SCHEMA_DESCRIPTIONS = {
   SinkReplay: { description: 'Position from which events are delivered again: a cursor or a time.' },
   LoggedEvent: { description: 'An event of the event log.' },
   LoggedEvents: { description: 'Events of the event log after a cursor, in order.' },
+  AlertSchedule: { description: 'Weekly times at which a rule is in effect.' },
   AlertProperty: { description: 'A property that objects must have, with its value.' },
   AlertRule: {
     description: 'A rule that raises alerts. The hub evaluates it, whether a page is open or not.',

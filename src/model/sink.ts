@@ -1,7 +1,7 @@
 import { MAYBE_REASON } from './error_body.ts';
 import Type, { type Static } from 'typebox';
 import { LinkOidc } from './link.ts';
-import { Maybe, Named, OneOf, Time } from './schema.ts';
+import { Maybe, Named, OneOf, Time, TimeOfDay } from './schema.ts';
 import { EVENT_TOPICS } from './logged_event.ts';
 
 /** Kinds of targets. */
@@ -16,11 +16,6 @@ export type LiveTopic = (typeof LIVE_TOPICS)[number];
 const OVERFLOWS = ['newest_per_object', 'drop_oldest'] as const;
 
 const writeOnly = { writeOnly: true };
-
-/** Hours and minutes, such as 22:00. */
-function TimeOfDay(description: string) {
-  return Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', description });
-}
 
 /** A target to which the hub delivers events. */
 export const Sink = Named('Sink', {

@@ -27,10 +27,10 @@ function openAlerts() {
       return () => void timers.delete(timer);
     },
     entities: {
-      hasFence: () => true,
-      trackable: () => ({}),
+      fence: (id) => ({ id }),
+      trackable: (id) => ({ id }),
       trackables: () => [{ id: 't' }],
-      provider: () => ({}),
+      provider: (id) => ({ id }),
       providers: () => [{ id: 'p' }],
       isAssigned: () => false,
     },
@@ -167,6 +167,63 @@ test('Provider events and stays are used only if a rule concerns providers', asy
     ['p', 'raised', 1, true],
     ['t', 'raised', 1, false],
   ]);
+});
+
+test('A crossing of a gate is an alert in its direction, and neither an entry nor an exit', async () => {
+  const { alerts, fanout, queries, answer, settled, listed } = openAlerts();
+  await alerts.rules.create({ name: 'Out', kind: 'gate', fence_ids: ['f'], direction: 'right' });
+  assert.equal(queries.length, 0, 'a gate has no objects inside');
+  await alerts.rules.create(RULE);
+  await answer();
+  for (const direction of ['left', 'right']) {
+    const properties = { 'hub.direction': direction };
+    const event = { id: 'e', fence_id: 'f', event_type: 'region_entry', trackable_id: 't', properties };
+    const fields = ['f', undefined, undefined, 't', 'region_entry', 'trackable'];
+    fanout.announce('fence_events', fields, () => JSON.stringify(event));
+    await settled();
+  }
+  assert.deepEqual(listed(), [['t', 'raised', 1, true]]);
+  const preview = await alerts.preview({ name: 'Out', kind: 'gate', fence_ids: ['f'], direction: 'right' });
+  assert.deepEqual(preview, { watched: 1, matches: [], total: 0 });
+});
+
+test('Speeds and positions are sampled every second while a rule needs them', async () => {
+  const { alerts, queries, timers, settled, pass, listed } = openAlerts();
+  const speeding = { name: 'Fast', kind: 'speed', speed_above: 2 };
+  const { id } = await alerts.rules.create(speeding);
+  const apart = { name: 'Apart', kind: 'separated', trackable_ids: ['t'], other_trackable_ids: ['u'], distance: 10 };
+  const { id: other } = await alerts.rules.create({ ...apart, longer_than: 1500 });
+  assert.deepEqual(queries.shift()?.query, { ask: 'sample', above: 2, only: [] });
+  const sample = async (): Promise<void> => {
+    const { query, answer } = queries.shift() ?? assert.fail('no query');
+    assert.deepEqual(query, { ask: 'sample', above: 2, only: ['t', 'u'] });
+    answer([
+      { speeds: [['t', 3]], positions: [['t', 0, 0, 0]] },
+      { speeds: [], positions: [['u', 1, 0, 0]] },
+    ]);
+    await settled();
+  };
+  await sample();
+  assert.deepEqual(listed(), [['t', 'raised', 1, false]]);
+  await pass(1000);
+  await sample();
+  assert.equal(listed().length, 1);
+  await pass(500);
+  assert.equal(listed().length, 2);
+  const preview = alerts.preview({ ...apart, longer_than: 600_000 });
+  await settled();
+  queries.pop()?.answer([
+    {
+      speeds: [],
+      positions: [
+        ['t', 0, 0, 0],
+        ['u', 1, 0, 0],
+      ],
+    },
+  ]);
+  assert.deepEqual((await preview).matches, [{ trackable_id: 't', other_trackable_id: 'u' }]);
+  for (const each of [id, other]) await alerts.rules.remove(each);
+  assert.equal(timers.size, 0);
 });
 
 test('An action that cannot be stored is rejected, and stored when the database works again', async () => {

@@ -4,6 +4,7 @@ import { removalsFor } from '../../src/alerts/alert_room.ts';
 import { after, raised, type AlertSignal } from '../../src/alerts/alert_state.ts';
 import { step } from '../../src/alerts/watch.ts';
 import { nextMs, unraisedCounts, type WatchEvent, type WatchState, watchState } from '../../src/alerts/watch_state.ts';
+import { destination } from '../../src/core/geo/geodesic.ts';
 import type { Alert, AlertRule } from '../../src/model/alert.ts';
 import { diceOf } from '../support/dice.ts';
 
@@ -84,15 +85,15 @@ class Site {
       newId: () => `a${++this.#ids}`,
       alertsMax: this.alertsMax,
       entities: {
-        hasFence: (id) => this.fences.has(id),
+        fence: (id) => (this.fences.has(id) ? { id } : undefined),
         trackable: (id) => {
           const properties = this.trackables.get(id);
-          return properties && { properties };
+          return properties && { id, properties };
         },
         trackables: () => [...this.trackables.keys()].map((id) => ({ id })),
         provider: (id) => {
           const properties = this.providers.get(id);
-          return properties && { properties };
+          return properties && { id, properties };
         },
         providers: () => [...this.providers.keys()].map((id) => ({ id })),
         isAssigned: (id) => this.assigned.has(id),
@@ -118,6 +119,28 @@ const seen = (times: Record<string, number>, ofProviders: Record<string, number>
 });
 const collided: WatchEvent = { what: 'collided', trackableId: 't', otherId: 'v' };
 const parted: WatchEvent = { what: 'parted', trackableId: 'v', otherId: 't' };
+
+const crossed = (fenceId: string, trackableId: string, direction: 'left' | 'right'): WatchEvent => ({
+  ...{ what: 'crossed', fenceId, trackableId, direction },
+});
+/** Speeds in meters per second, and positions in meters east and north of a point on the antimeridian, with a floor. */
+const sampled = (
+  speeds: Readonly<Record<string, number>>,
+  positions: Readonly<Record<string, readonly [x: number, y: number, floor?: number]>> = {},
+): WatchEvent => ({
+  what: 'sampled',
+  sample: {
+    speeds: Object.entries(speeds).map(([trackableId, speed]) => [{ trackableId }, speed]),
+    positions: new Map(
+      Object.entries(positions).map(([id, [x, y, floor = 0]]) => {
+        const out: [number, number] = [0, 0];
+        destination(179.99999, 50, (Math.atan2(x, y) * 180) / Math.PI, Math.hypot(x, y), out);
+        return [id, { lon: out[0], lat: out[1], floor }];
+      }),
+    ),
+  },
+});
+const DAY_MS = 86_400_000;
 
 /** `inside`: entry times of the trackables that the query returns as inside. */
 type Step = readonly [
@@ -311,6 +334,135 @@ const CASES: readonly Case[] = [
       [3, [entered('f', 'u')], []],
     ],
   },
+  {
+    name: 'a schedule ends the conditions of its rule, and lasting ones begin again with it',
+    rule: { kind: 'more_inside', more_than: 0, schedule: { from: '00:01', to: '00:02' } },
+    steps: [
+      [10_000, [entered('f', 't')], []],
+      [60_000, [], ['f raised']],
+      [119_999, [], []],
+      [120_000, [], ['f raised, over']],
+      [DAY_MS + 59_999, [], []],
+      [DAY_MS + 60_000, [], ['f raised']],
+    ],
+  },
+  {
+    name: 'an entry outside of the schedule raises no alert',
+    rule: { kind: 'entry', schedule: { days: ['thursday'], from: '00:01', to: '00:02' } },
+    steps: [
+      [10_000, [entered('f', 't')], []],
+      [60_000, [entered('f', 'u')], ['f u raised']],
+      [120_000, [entered('f', 'v')], ['f u raised, over']],
+    ],
+  },
+  {
+    name: 'a time inside counts from the entry, also before the schedule',
+    rule: { kind: 'inside_longer', longer_than: 30_000, schedule: { from: '00:01' } },
+    steps: [
+      [10_000, [entered('f', 't')], []],
+      [50_000, [entered('f', 'u')], []],
+      [60_000, [], ['f t raised']],
+      [80_000, [], ['f u raised']],
+    ],
+  },
+  {
+    name: 'the schedule of a rule applies when the clock steps back',
+    rule: { kind: 'more_inside', more_than: 0, schedule: { from: '00:01' } },
+    steps: [
+      [60_000, [entered('f', 't')], ['f raised']],
+      [59_000, [], ['f raised, over']],
+    ],
+  },
+  {
+    name: 'fewer objects in a fence than a number raise an alert, as does an empty fence',
+    rule: { kind: 'count_below', fewer_than: 2, fence_ids: ['f'] },
+    steps: [
+      [1, [{ what: 'changed' }], []],
+      [2, [entered('g', 'v'), entered('f', 't')], []],
+      [3, [entered('f', 'u')], ['f raised, over']],
+      [4, [left('f', 't')], ['f raised']],
+    ],
+  },
+  {
+    name: 'a low number raises an alert after it has lasted, and a change of rules does not restart its time',
+    rule: { kind: 'count_below', fewer_than: 1, fence_ids: ['f'], longer_than: 1000 },
+    steps: [
+      [500, [entered('f', 't')], []],
+      [600, [left('f', 't')], []],
+      [900, [{ what: 'changed' }], []],
+      [1599, [], []],
+      [1600, [], ['f raised']],
+      [1700, [entered('f', 't')], ['f raised, over']],
+    ],
+  },
+  {
+    name: 'a crossing of a gate in the direction of the rule raises an alert, which is over at once',
+    rule: { kind: 'gate', fence_ids: ['f'], direction: 'left' },
+    steps: [
+      [1, [crossed('f', 't', 'right'), crossed('g', 't', 'left')], []],
+      [2, [crossed('f', 't', 'left')], ['f t raised, over']],
+      [3, [crossed('f', 't', 'left')], ['f t raised, over']],
+      [4, [{ what: 'acknowledge', ids: ['a1'] }], ['f t cleared, over']],
+      [5, [crossed('f', 't', 'left')], ['f t raised, over']],
+    ],
+  },
+  {
+    name: 'an object faster than the limit raises an alert until it is slower',
+    rule: { kind: 'speed', speed_above: 2 },
+    steps: [
+      [1, [sampled({ t: 2, u: 2.1 })], ['u raised']],
+      [2, [sampled({ t: 3, u: 2 })], ['t raised', 'u raised, over']],
+    ],
+  },
+  {
+    name: 'a speed raises an alert after it has lasted, and one slow sample restarts its time',
+    rule: { kind: 'speed', speed_above: 2, longer_than: 3000, property: { name: 'kind', value: 'truck' } },
+    steps: [
+      [0, [sampled({ t: 3, u: 3, v: 9 })], []],
+      [1000, [sampled({ t: 3 })], []],
+      [2000, [sampled({ t: 3, u: 3 })], []],
+      [3000, [], ['t raised']],
+      [4999, [sampled({ t: 3, u: 3 })], []],
+      [5000, [], ['u raised']],
+    ],
+  },
+  {
+    name: 'a speed inside a fence raises an alert only there',
+    rule: { kind: 'speed', speed_above: 2, fence_ids: ['f'] },
+    steps: [
+      [1, [entered('f', 't'), entered('g', 'u'), sampled({ t: 3, u: 3, v: 3 })], ['f t raised']],
+      [2, [left('f', 't'), sampled({ t: 3 })], ['f t raised, over']],
+    ],
+  },
+  {
+    name: 'two trackables are separated beyond the distance, or on different floors, as one alert',
+    rule: { kind: 'separated', trackable_ids: ['t', 'u'], distance: 10 },
+    steps: [
+      [1, [sampled({}, { t: [0, 0] })], []],
+      [2, [sampled({}, { t: [0, 0], u: [9.9, 0] })], []],
+      [3, [sampled({}, { t: [0, 0], u: [10.1, 0] })], ['t u raised']],
+      [4, [sampled({}, { t: [0, 0], u: [0, 9.9] })], ['t u raised, over']],
+      [5, [sampled({}, { t: [0, 0], u: [0, 1, 2] })], ['t u raised']],
+    ],
+  },
+  {
+    name: 'a trackable is separated while none of the others is within the distance',
+    rule: { kind: 'separated', trackable_ids: ['t'], other_trackable_ids: ['u', 'v'], distance: 10, longer_than: 2000 },
+    steps: [
+      [0, [sampled({}, { t: [0, 0], u: [50, 0], v: [5, 0] })], []],
+      [1000, [sampled({}, { t: [0, 0], u: [50, 0], v: [50, 0] })], []],
+      [3000, [], ['t raised']],
+      [4000, [sampled({}, { t: [0, 0], u: [5, 5], v: [50, 0] })], ['t raised, over']],
+    ],
+  },
+  {
+    name: 'each pair of trackables within the distance raises an alert',
+    rule: { kind: 'together', trackable_ids: ['t', 'u', 'v'], distance: 2 },
+    steps: [
+      [1, [sampled({}, { t: [0, 0], u: [1.5, 0], v: [3, 0] })], ['t u raised', 'u v raised']],
+      [2, [sampled({}, { t: [0, 0], u: [1.5, 0], v: [30, 0] })], ['u v raised, over']],
+    ],
+  },
 ];
 
 for (const { name, rule, steps } of CASES) {
@@ -322,6 +474,32 @@ for (const { name, rule, steps } of CASES) {
     }
   });
 }
+
+test('after a restart, conditions on speeds and distances last until the first sample without them', () => {
+  const site = new Site([
+    { kind: 'speed', speed_above: 2, longer_than: 1000 },
+    { kind: 'separated', trackable_ids: ['t', 'u'], distance: 10 },
+  ]);
+  const apart = { t: [0, 0], u: [20, 0] } as const;
+  site.at(0, sampled({ t: 3, v: 3 }, apart));
+  assert.equal(site.at(1000).length, 2);
+  const again = new Site(site.rules);
+  again.state = watchState(site.state.alerts.values());
+  assert.deepEqual(again.at(2000, again.inside({})), []);
+  assert.deepEqual(again.at(2500, sampled({ t: 3 }, apart)), ['v raised, over']);
+  assert.deepEqual(again.at(3000, sampled({ t: 1 }, apart)), ['t raised, over']);
+});
+
+test('a rule evaluates at most 1,000 pairs of trackables', () => {
+  const ids = Array.from({ length: 100 }, (_, i) => `x${i}`);
+  const site = new Site([]);
+  for (const id of ids) site.trackables.set(id, {});
+  const rules: AlertRule[] = [{ ...RULE, id: 'r0', kind: 'together', trackable_ids: ids, distance: 5 }];
+  const positions = Object.fromEntries(ids.map((id): [string, [number, number]] => [id, [0, 0]]));
+  site.at(1, { what: 'rules', rules, stays: [] });
+  site.at(2, sampled({}, positions));
+  assert.equal(site.state.holding.size, 1000);
+});
 
 test('alerts of deleted fences and objects are over', () => {
   const site = new Site([{ kind: 'entry' }, { kind: 'more_inside', more_than: 0 }]);

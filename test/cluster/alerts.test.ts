@@ -55,6 +55,12 @@ test('One hub evaluates alerts for the cluster, each hub accepts acknowledgement
   const alerts = (await other.get('/alerts')).body as { id: string; trackable_id: string }[];
   assert.equal(alerts.length, 2);
   const first = alerts.find(({ trackable_id: id }) => id === TRUCKS[0]);
+  // The positions of the trucks may be at different hubs.
+  const near = { name: 'Close', kind: 'together', trackable_ids: TRUCKS, distance: 1 };
+  assert.equal((await other.post('/alerts/rules', near)).status, 201);
+  const { object: pair } = await atWatcher.next(({ object }) => object.kind === 'together', 20_000);
+  assert.deepEqual([pair.trackable_id, pair.other_trackable_id], TRUCKS);
+
   const acknowledged = await other.post(`/alerts/${first?.id}/acknowledge`);
   assert.deepEqual([acknowledged.status, acknowledged.body.state], [200, 'acknowledged']);
   await record(atWatcher, 0, 'acknowledged');
@@ -66,9 +72,9 @@ test('One hub evaluates alerts for the cluster, each hub accepts acknowledgement
   await record(atOther, 1, 'cleared');
   await drive(other, 0, 5);
   const open2 = await atOther.next(
-    ({ object }) => object.trackable_id === TRUCKS[0] && object.id !== first?.id,
+    ({ object }) => object.kind === 'entry' && object.trackable_id === TRUCKS[0] && object.id !== first?.id,
     20_000,
   );
   assert.equal(open2.object.state, 'raised');
-  assert.equal((await other.get('/alerts')).body.length, 3);
+  assert.equal((await other.get('/alerts')).body.length, 4);
 });

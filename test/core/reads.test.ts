@@ -165,6 +165,24 @@ describe('locations and motions', () => {
   });
 });
 
+test('A sample has the objects faster than a speed with a recent location, and the positions of some trackables', async () => {
+  const harness = await open();
+  harness.tell(3, inHall(3, [5, 7], { provider_id: 'in-tag', speed: 60, floor: 3 }));
+  harness.tell(3, inHall(3, OUT, { provider_id: 'silent-tag', speed: 50 }));
+  const query: Query = { ask: 'sample', above: 50, only: ['in-cart', 'unknown'], providers: true };
+  const { positions, ...speeds } = harness.ask(4, query) as Extract<QueryResult, { positions: unknown }>;
+  assert.deepEqual(speeds, { speeds: [['in-cart', 60]], providerSpeeds: [['in-tag', 60]] });
+  assert.deepEqual(
+    positions.map(([id, , , floor]) => [id, floor]),
+    [['in-cart', 3]],
+  );
+  assert.ok(positions.every(([, lon, lat]) => Number.isFinite(lon) && Number.isFinite(lat)));
+  const unlimited = harness.ask(64, { ask: 'sample', only: [] });
+  assert.deepEqual(unlimited, { speeds: [], positions: [] });
+  const later = harness.ask(64, query) as Extract<QueryResult, { positions: unknown }>;
+  assert.deepEqual([later.speeds, later.positions.length], [[], 1]);
+});
+
 test('A read sees earlier items of the same batch, and no later ones', async () => {
   const harness = await open();
   const query: Query = { ask: 'fence_providers', id: 'dock', spatial: false };

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
+import { WEEKDAYS } from '../../src/model/alert.ts';
 import { HALL, square } from '../support/hall.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import type { Recorder } from '../support/socket_client.ts';
@@ -120,6 +121,48 @@ test('long stays and long silences raise alerts, by the clock of the hub', async
   assert.deepEqual(over.toSorted(), ['update inside_longer raised, over', 'update silent raised, over']);
 });
 
+test('speeds, distances and low numbers raise alerts, within their schedule, and these survive a restart', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'hub-test-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const first = await openTestHub({}, { folder });
+  t.after(() => first.close());
+  await furnish(first);
+  const changes = await first.subscribe('alert_changes');
+  const both = { trackable_ids: [TRUCK, PERSON] };
+  const today = new Date().getUTCDay();
+  const others = WEEKDAYS.filter((_, day) => (day - today + 7) % 7 > 1);
+  for (const rule of [
+    { name: 'Fast', kind: 'speed', speed_above: 2, object_type: 'any', schedule: {} },
+    { name: 'Apart', kind: 'separated', distance: 20, ...both },
+    { name: 'Close', kind: 'together', distance: 2, ...both, schedule: { days: others } },
+    { name: 'Empty', kind: 'count_below', fewer_than: 1, fence_ids: [FENCE] },
+  ]) {
+    const created = await first.post('/alerts/rules', rule);
+    assert.equal(created.status, 201);
+    assert.deepEqual((await first.get(`/alerts/rules/${created.body.id}`)).body, created.body);
+  }
+  assert.equal(await next(changes), 'create count_below raised');
+  await first.put('/providers/person/location', at('person', 5));
+  assert.equal(await next(changes), 'update count_below raised, over');
+  await first.put('/providers/truck/location', { ...at('truck', 5), speed: 2.5 });
+  assert.equal(await next(changes), 'create speed raised');
+  const preview = await first.post('/alerts/rules/preview', { name: 'Close', kind: 'together', distance: 2, ...both });
+  assert.equal(preview.body.total, 1);
+  await first.put('/providers/truck/location', { ...at('truck', 50), speed: 2.5 });
+  assert.equal(await next(changes), 'create separated raised');
+  const apart = (await first.get('/alerts')).body.find(({ kind }: { kind: string }) => kind === 'separated');
+  assert.deepEqual([apart.trackable_id, apart.other_trackable_id].toSorted(), [TRUCK, PERSON].toSorted());
+  await first.close();
+
+  const second = await openTestHub({}, { folder });
+  t.after(() => second.close());
+  const later = await second.subscribe('alert_changes');
+  await second.put('/providers/truck/location', { ...at('truck', 6), speed: 1 });
+  const over = [await next(later), await next(later)];
+  assert.deepEqual(over.toSorted(), ['update separated raised, over', 'update speed raised, over']);
+  assert.equal((await second.get('/alerts')).body.length, 3, 'no alert is raised outside of the schedule');
+});
+
 test('a provider without a trackable raises alerts by rules for providers, and for all objects', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'hub-test-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
@@ -167,6 +210,20 @@ test('an inapplicable member of a rule or a view is rejected by name', async (t)
     [{ ...rule, kind: 'silent' }, /^longer_than: is required for a rule of kind silent, found nothing$/],
     [{ ...rule, longer_than: 5000 }, /^longer_than: must be absent from a rule of kind entry, found 5000$/],
     [{ ...rule, kind: 'more_inside', more_than: -1 }, /^more_than: /],
+    [{ ...rule, kind: 'count_below', fewer_than: 2 }, /^fence_ids: is required for a rule of kind count_below/],
+    [{ ...rule, kind: 'gate', fence_ids: ['g'] }, /^direction: is required for a rule of kind gate, found nothing$/],
+    [{ ...rule, kind: 'gate', fence_ids: ['g'], direction: 'up' }, /^direction: /],
+    [{ ...rule, kind: 'speed', speed_above: -1 }, /^speed_above: /],
+    [{ ...rule, kind: 'separated', distance: 5 }, /^trackable_ids: is required for a rule of kind separated/],
+    [{ ...rule, kind: 'together', trackable_ids: ['a'], distance: 0 }, /^distance: /],
+    [
+      { ...rule, kind: 'together', trackable_ids: ['a'], distance: 1, other_trackable_ids: [] },
+      /^other_trackable_ids: must have at least one id or be absent, found none$/,
+    ],
+    [{ ...rule, other_trackable_ids: ['a'] }, /^other_trackable_ids: must be absent from a rule of kind entry/],
+    [{ ...rule, schedule: { time_zone: 'Mars/Base' } }, /^schedule\.time_zone: must be a time zone/],
+    [{ ...rule, schedule: { from: '24:00' } }, /^schedule\.from: /],
+    [{ ...rule, schedule: { days: [] } }, /^schedule\.days: /],
     [{ ...rule, fence_ids: [] }, /^fence_ids: must have at least one id or be absent, found none$/],
     [{ ...rule, trackable_ids: [''] }, /^trackable_ids\[0\]: must not be empty, found ""$/],
     [{ ...rule, object_type: 'zone' }, /^object_type: /],

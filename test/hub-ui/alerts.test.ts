@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { AlertRule } from '../../src/model/alert.ts';
 import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 import { createSite, DOCK, FORKLIFT, move } from './ui_site.ts';
 
@@ -103,6 +104,57 @@ test('An alert rule can watch a provider that belongs to no trackable', { skip }
   await page.waitForURL(/sel=providers(:|%3A)tag-9/);
   await page.getByRole('button', { name: 'Layers' }).click();
   assert.equal(await page.getByLabel('Location providers').isChecked(), true, 'the selection is visible');
+});
+
+test('Rules on speeds, gates and distances are built as sentences, with a schedule', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  const page = await openPage(t, `${hub.origin}/hub-ui/alerts/rules?rule=new`);
+  const dialog = page.getByRole('dialog', { name: 'New alert rule' });
+  await dialog.getByRole('button', { name: 'Moves too fast' }).click();
+  await dialog.getByLabel('Speed in m/s').fill('1.5');
+  await dialog.getByLabel('How long').fill('0');
+  await dialog.getByLabel('Only at certain times').check();
+  await dialog.getByRole('checkbox', { name: 'Sunday' }).uncheck();
+  await dialog.getByLabel('From').fill('22:00');
+  await dialog.getByLabel('To', { exact: true }).fill('06:00');
+  await dialog.getByLabel('Time zone').selectOption('Europe/Berlin');
+  await dialog.getByText(/^Objects that are watched: 1. Faster than that: 0/).waitFor();
+  await dialog.getByLabel('Name').fill('Too fast at night');
+  await dialog.getByRole('button', { name: 'Save rule' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const rules = page.getByRole('list', { name: 'Alert rules' });
+  await rules.getByText('In effect: Mon, Tue, Wed, Thu, Fri, Sat, 22:00–06:00 (Europe/Berlin)').waitFor();
+
+  await page.getByRole('button', { name: 'New rule' }).click();
+  await dialog.getByRole('button', { name: 'Crosses a gate' }).click();
+  await dialog.getByLabel('Which side').selectOption('right');
+  await dialog.getByRole('checkbox', { name: 'Dock A' }).check();
+  await dialog.getByRole('button', { name: 'Is too far away' }).click();
+  await dialog.getByRole('checkbox', { name: FORKLIFT.name }).check();
+  await dialog.getByLabel('Which others').selectOption('all of those');
+  await dialog.getByLabel('Name').fill('Alone');
+  await dialog.getByRole('button', { name: 'Save rule' }).click();
+  await dialog.getByRole('alert').getByText('Choose at least one trackable').waitFor();
+  await dialog.getByLabel('Which others').selectOption('all others of these');
+  await dialog.getByRole('button', { name: 'Save rule' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await rules.getByText(/^Alert when Forklift.* is farther than 20 m from all others of these/).waitFor();
+  const saved = (await hub.get('/alerts/rules')).body as AlertRule[];
+  const fast = saved.find(({ kind }) => kind === 'speed');
+  const alone = saved.find(({ kind }) => kind === 'separated');
+  assert.deepEqual(
+    [fast?.speed_above, fast?.longer_than, fast?.schedule],
+    [
+      1.5,
+      undefined,
+      {
+        days: ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'],
+        ...{ from: '22:00', to: '06:00', time_zone: 'Europe/Berlin' },
+      },
+    ],
+  );
+  assert.deepEqual([alone?.distance, alone?.direction], [20, undefined]);
 });
 
 test('Every page warns in red that conditions have no alert, until alerts are cleared', { skip }, async (t) => {

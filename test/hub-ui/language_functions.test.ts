@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { german as common } from '../../src/hub-ui/languages/de.ts';
 import { germanExchange } from '../../src/hub-ui/languages/de_exchange.ts';
 import { t, tParts } from '../../src/hub-ui/languages/language.ts';
-import { clockOf } from '../../src/hub-ui/languages/time_zone.ts';
+import { clockOf } from '../../src/model/zone_clock.ts';
 import { inputText, inputTime } from '../../src/hub-ui/languages/times.ts';
 
 const german = { ...common, ...germanExchange };

@@ -225,10 +225,13 @@ const QUERIES: Readonly<Record<Query['ask'], readonly (keyof typeof QUERY_MEMBER
   trackable_fences: ['id', 'spatial'],
   stays: [],
   lastSeen: [],
+  sample: ['only', 'above'],
 };
 const QUERY_MEMBERS = {
   id: TEXT.fits,
   spatial: FLAG.fits,
+  only: listOf(TEXT).fits,
+  above: (value: unknown) => value === undefined || typeof value === 'number',
   view: (value: unknown) => isObject(value) && typeof value['crs'] === 'string',
 } as const;
 const LISTS = ['only', 'fences'] as const;

@@ -73,6 +73,17 @@ function answer(context: ShardContext, query: Query, nowMs: number): QueryResult
         lastSeen: lastSeenAges(state, nowMs),
         ...(query.providers === true && { lastSeenProviders: providerLastSeenAges(state, nowMs) }),
       };
+    case 'sample': {
+      const above = query.above ?? Number.POSITIVE_INFINITY;
+      return {
+        speeds: speedsIn(state.trackables, above, nowMs),
+        ...(query.providers === true && { providerSpeeds: speedsIn(state.providers, above, nowMs) }),
+        positions: query.only.flatMap((id) => {
+          const fix = state.trackables.get(id)?.fix;
+          return fix === undefined ? [] : [[id, fix.lon, fix.lat, fix.floor] as const];
+        }),
+      };
+    }
   }
 }
 
@@ -161,6 +172,23 @@ function staysIn(
       return [[fence.id, id, Math.max(0, nowMs - membership.entryMs)] as const];
     }),
   );
+}
+
+/** Maximum age of a location whose speed counts. */
+const SPEED_AGE_MS = 60_000;
+
+/** Returns the objects that move faster than `above`, with their speeds. */
+function speedsIn(
+  objects: ShardState['trackables'] | ShardState['providers'],
+  above: number,
+  nowMs: number,
+): readonly (readonly [string, number])[] {
+  if (above === Number.POSITIVE_INFINITY) return [];
+  return [...objects.values()].flatMap(({ id, fix }) => {
+    const speed = fix?.speed;
+    if (fix === undefined || speed === undefined || !(speed > above)) return [];
+    return nowMs - fix.receivedMs > SPEED_AGE_MS ? [] : [[id, speed] as const];
+  });
 }
 
 function lastSeenAges(state: ShardState, nowMs: number): readonly (readonly [string, number])[] {

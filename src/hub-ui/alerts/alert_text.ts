@@ -5,6 +5,7 @@ import { labelOf } from '../hub/entity_kinds.ts';
 import { storeOf } from '../hub/stores.ts';
 import { t } from '../languages/language.ts';
 import { countText } from '../languages/numbers.ts';
+import { scheduleText } from './schedule_fields.tsx';
 
 export const SEVERITY_LOOKS: Readonly<Record<Alert['severity'], { readonly label: string; readonly tone: Tone }>> = {
   info: { label: t('Info'), tone: 'info' },
@@ -35,11 +36,32 @@ export function sentenceOf(alert: Alert): string {
       return t('No data from {object}', { object });
     case 'collision':
       return t('{object} and {other} collide', { object, other: nameOf('trackables', alert.other_trackable_id) });
+    case 'count_below':
+      return t('Too few are in {fence}: {count}', { fence, count: countText(alert.count ?? 0) });
+    case 'gate':
+      return t('{object} has crossed {fence}', { object, fence });
+    case 'speed':
+      if (alert.fence_id == null) return t('{object} is too fast', { object });
+      return t('{object} is too fast in {fence}', { object, fence });
+    case 'separated':
+      if (alert.other_trackable_id == null) return t('{object} is too far from all others', { object });
+      return t('{object} and {other} are too far apart', {
+        object,
+        other: nameOf('trackables', alert.other_trackable_id),
+      });
+    case 'together':
+      return t('{object} and {other} are too close', { object, other: nameOf('trackables', alert.other_trackable_id) });
   }
 }
 
-/** Describes the condition of a rule in one sentence. */
+/** Describes the condition of a rule, and when it is in effect. */
 export function sentenceOfRule(rule: AlertRule): string {
+  const sentence = conditionOf(rule);
+  if (rule.schedule == null) return sentence;
+  return `${sentence} ${t('In effect: {times}', { times: scheduleText(rule.schedule) })}`;
+}
+
+function conditionOf(rule: AlertRule): string {
   const objects = objectsOf(rule);
   const fences = fencesOf(rule);
   const long = durationText(rule.longer_than ?? 0);
@@ -60,6 +82,37 @@ export function sentenceOfRule(rule: AlertRule): string {
       return t('Alert when {objects} is silent for longer than {long}.', { objects, long });
     case 'collision':
       return t('Alert when {objects} collides with another.', { objects });
+    case 'count_below':
+      return t('Alert when {fences} has fewer than {count} inside for longer than {long}, counting {objects}.', {
+        fences,
+        count: countText(rule.fewer_than ?? 0),
+        long,
+        objects,
+      });
+    case 'gate':
+      return rule.direction === 'left'
+        ? t('Alert when {objects} crosses {fences} to the left.', { objects, fences })
+        : t('Alert when {objects} crosses {fences} to the right.', { objects, fences });
+    case 'speed': {
+      const speed = countText(rule.speed_above ?? 0);
+      if (rule.fence_ids == null)
+        return t('Alert when {objects} moves faster than {speed} m/s for longer than {long}.', {
+          objects,
+          speed,
+          long,
+        });
+      return t('Alert when {objects} moves faster than {speed} m/s in {fences} for longer than {long}.', {
+        ...{ objects, speed, fences, long },
+      });
+    }
+    case 'separated':
+      return t('Alert when {objects} is farther than {distance} m from {others} for longer than {long}.', {
+        ...{ objects, long, others: othersOf(rule), distance: countText(rule.distance ?? 0) },
+      });
+    case 'together':
+      return t('Alert when {objects} is within {distance} m of {others} for longer than {long}.', {
+        ...{ objects, long, others: othersOf(rule), distance: countText(rule.distance ?? 0) },
+      });
   }
 }
 
@@ -83,6 +136,14 @@ function namedObjects({ trackable_ids: trackables, provider_ids: providers }: Al
   const count = countText(ids.length);
   if (ids.length === 1) return nameOf(trackables == null ? 'providers' : 'trackables', ids[0]);
   return trackables == null ? t('one of {count} providers', { count }) : t('one of {count} trackables', { count });
+}
+
+/** Trackables to which the distances of a rule are measured. */
+function othersOf({ kind, other_trackable_ids: others }: AlertRule): string {
+  if (others == null) return kind === 'together' ? t('another of these') : t('all others of these');
+  if (others.length === 1) return nameOf('trackables', others[0]);
+  const count = countText(others.length);
+  return kind === 'together' ? t('one of {count} trackables', { count }) : t('all of {count} trackables', { count });
 }
 
 function fencesOf({ fence_ids: ids }: AlertRule): string {

@@ -16,9 +16,18 @@ import { errorText } from '../problems/sentences.ts';
 import { SEVERITY_LOOKS } from './alert_text.ts';
 import { Picker } from './picker.tsx';
 import styles from './rule_dialog.module.css';
-import { bodyOf, missingInputOf, ofKind, type RuleDraft, type RuleKind, SENTENCES } from './rule_draft.ts';
+import {
+  bodyOf,
+  mayNameFences,
+  missingInputOf,
+  ofKind,
+  ON_LISTED_TRACKABLES,
+  type RuleDraft,
+  type RuleKind,
+} from './rule_draft.ts';
 import { RulePreview } from './rule_preview.tsx';
 import { Sentence, WhoIsMeant } from './rule_sentence.tsx';
+import { ScheduleFields } from './schedule_fields.tsx';
 
 const KINDS: readonly Option<RuleKind>[] = [
   { value: 'entry', label: t('Enters') },
@@ -27,6 +36,11 @@ const KINDS: readonly Option<RuleKind>[] = [
   { value: 'more_inside', label: t('Too many inside') },
   { value: 'silent', label: t('Falls silent') },
   { value: 'collision', label: t('Collides') },
+  { value: 'count_below', label: t('Too few inside') },
+  { value: 'gate', label: t('Crosses a gate') },
+  { value: 'speed', label: t('Moves too fast') },
+  { value: 'separated', label: t('Is too far away') },
+  { value: 'together', label: t('Is too close') },
 ];
 
 const SEVERITY_OPTIONS = SEVERITIES.map((value) => ({ value, label: SEVERITY_LOOKS[value].label }));
@@ -81,14 +95,14 @@ export function RuleDialog({
     >
       <fieldset class={`${flow.row} ${styles.kinds}`} aria-label={t('What to watch for')}>
         {KINDS.map(({ value, label }) => (
-          <Button key={value} aria-pressed={value === draft.kind} onClick={() => change(ofKind(value))}>
+          <Button key={value} aria-pressed={value === draft.kind} onClick={() => change(ofKind(value, draft))}>
             {label}
           </Button>
         ))}
       </fieldset>
       <Sentence draft={draft} onChange={change} />
       <WhoIsMeant draft={draft} error={error} onChange={change} />
-      {draft.fence_ids != null && SENTENCES[draft.kind].includes('{where}') && (
+      {draft.fence_ids != null && mayNameFences(draft.kind) && (
         <Picker
           kind="fences"
           label={t('Any of these fences')}
@@ -96,6 +110,15 @@ export function RuleDialog({
           onChange={(ids) => change({ fence_ids: [...ids] })}
         />
       )}
+      {draft.other_trackable_ids != null && ON_LISTED_TRACKABLES.has(draft.kind) && (
+        <Picker
+          kind="trackables"
+          label={t('These other trackables')}
+          ids={draft.other_trackable_ids}
+          onChange={(ids) => change({ other_trackable_ids: [...ids] })}
+        />
+      )}
+      <ScheduleFields schedule={draft.schedule} onChange={(schedule) => change({ schedule })} />
       <div class={styles.pair}>
         <TextField
           label={t('Name')}

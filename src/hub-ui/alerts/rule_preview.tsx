@@ -39,9 +39,10 @@ export function RulePreview({ body, missing }: { readonly body: RuleDraft; reado
       {found !== undefined && found.matches.length > 0 && (
         <ul class={styles.matches}>
           {found.matches.slice(0, 8).map((match) => (
-            <li key={`${match.fence_id} ${match.trackable_id} ${match.provider_id}`}>
+            <li key={[match.fence_id, match.trackable_id, match.other_trackable_id, match.provider_id].join(' ')}>
               <strong>{match.count == null ? objectNameOf(match) : nameOf('fences', match.fence_id)}</strong>
               {match.count == null && match.fence_id != null && <span>{nameOf('fences', match.fence_id)}</span>}
+              {match.other_trackable_id != null && <span>{nameOf('trackables', match.other_trackable_id)}</span>}
               {match.count != null && <span>{countText(match.count)}</span>}
               {match.since != null && <span>{ago(nowMs - Date.parse(match.since))}</span>}
             </li>
@@ -71,5 +72,15 @@ function previewText(kind: RuleKind, { watched, total }: AlertPreview): string {
       return t('Objects that are watched: {all}. Silent for longer than that: {some}.', { all, some });
     case 'collision':
       return t('Objects that are watched: {all}. Collisions are alerted of as they begin.', { all });
+    case 'count_below':
+      return t('Objects that are counted: {all}. Fences with fewer than that inside: {some}.', { all, some });
+    case 'gate':
+      return t('Objects that are watched: {all}. Crossings are alerted of as they happen.', { all });
+    case 'speed':
+      return t('Objects that are watched: {all}. Faster than that: {some}.', { all, some });
+    case 'separated':
+      return t('Objects that are watched: {all}. Farther away than that: {some}.', { all, some });
+    case 'together':
+      return t('Objects that are watched: {all}. Pairs closer than that: {some}.', { all, some });
   }
 }

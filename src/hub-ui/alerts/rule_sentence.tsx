@@ -8,7 +8,17 @@ import { t, tParts } from '../languages/language.ts';
 import { ANY_OBJECT } from './alert_text.ts';
 import { Picker } from './picker.tsx';
 import styles from './rule_dialog.module.css';
-import { type RuleDraft, SENTENCES, UNIT_MS } from './rule_draft.ts';
+import {
+  DISTANCE,
+  MAY_HOLD_AT_ONCE,
+  ON_LISTED_FENCES,
+  ON_LISTED_TRACKABLES,
+  ON_TRACKABLES,
+  type RuleDraft,
+  SENTENCES,
+  SPEED,
+  UNIT_MS,
+} from './rule_draft.ts';
 
 const UNITS = [
   { value: '1000', label: t('seconds') },
@@ -23,28 +33,67 @@ interface PartProps {
 
 /** Sentence of a rule with controls in place of its parameters. */
 export function Sentence({ draft, onChange }: PartProps) {
-  const places: Readonly<Record<'who' | 'where' | 'long' | 'many', ComponentChildren>> = {
+  const places: Readonly<Record<Parameter, ComponentChildren>> = {
     who: <Who draft={draft} onChange={onChange} />,
-    where: (
-      <Select
-        aria-label={t('Which fences')}
-        value={draft.fence_ids == null ? 'all' : 'some'}
-        options={[
-          { value: 'all', label: t('any fence') },
-          { value: 'some', label: t('one of these fences') },
-        ]}
-        onChange={(which) => onChange({ fence_ids: which === 'all' ? null : [] })}
-      />
-    ),
+    where: <Where draft={draft} onChange={onChange} all={t('any fence')} some={t('one of these fences')} />,
+    within: <Where draft={draft} onChange={onChange} all={t('anywhere')} some={t('in one of these fences')} />,
     long: <Long draft={draft} onChange={onChange} />,
     many: (
-      <NumberInput
-        class={styles.number}
-        aria-label={t('How many')}
+      <Quantity
+        label={t('How many')}
         min={0}
         step="1"
         value={draft.more_than ?? 0}
-        onInput={(many) => onChange({ more_than: many ?? 0 })}
+        onInput={(many) => onChange({ more_than: many })}
+      />
+    ),
+    few: (
+      <Quantity
+        label={t('How many')}
+        min={1}
+        step="1"
+        value={draft.fewer_than ?? 1}
+        onInput={(few) => onChange({ fewer_than: few })}
+      />
+    ),
+    fast: (
+      <Quantity
+        label={t('Speed in m/s')}
+        min={0}
+        step="any"
+        value={draft.speed_above ?? SPEED}
+        onInput={(fast) => onChange({ speed_above: fast })}
+      />
+    ),
+    apart: (
+      <Quantity
+        label={t('Distance in meters')}
+        min={0}
+        step="any"
+        value={draft.distance ?? DISTANCE}
+        onInput={(distance) => onChange({ distance })}
+      />
+    ),
+    side: (
+      <Select
+        aria-label={t('Which side')}
+        value={draft.direction ?? 'left'}
+        options={[
+          { value: 'left', label: t('left') },
+          { value: 'right', label: t('right') },
+        ]}
+        onChange={(direction) => onChange({ direction })}
+      />
+    ),
+    others: (
+      <Select
+        aria-label={t('Which others')}
+        value={draft.other_trackable_ids == null ? 'same' : 'some'}
+        options={[
+          { value: 'same', label: draft.kind === 'together' ? t('another of these') : t('all others of these') },
+          { value: 'some', label: draft.kind === 'together' ? t('one of those') : t('all of those') },
+        ]}
+        onChange={(which) => onChange({ other_trackable_ids: which === 'same' ? null : [] })}
       />
     ),
   };
@@ -54,6 +103,49 @@ export function Sentence({ draft, onChange }: PartProps) {
         <span key={i}>{part}</span>
       ))}
     </p>
+  );
+}
+
+type Parameter = 'who' | 'where' | 'within' | 'long' | 'many' | 'few' | 'fast' | 'apart' | 'side' | 'others';
+
+/** Input of a number in a sentence. */
+function Quantity({
+  label,
+  min,
+  step,
+  value,
+  onInput,
+}: {
+  readonly label: string;
+  readonly min: number;
+  readonly step: string;
+  readonly value: number;
+  readonly onInput: (value: number) => void;
+}) {
+  return (
+    <NumberInput
+      class={styles.number}
+      aria-label={label}
+      min={min}
+      step={step}
+      value={value}
+      onInput={(next) => onInput(next ?? min)}
+    />
+  );
+}
+
+function Where({ draft, onChange, all, some }: PartProps & { readonly all: string; readonly some: string }) {
+  const options = [
+    { value: 'all', label: all },
+    { value: 'some', label: some },
+  ];
+  return (
+    <Select
+      aria-label={t('Which fences')}
+      value={draft.fence_ids == null ? 'all' : 'some'}
+      options={ON_LISTED_FENCES.has(draft.kind) ? options.slice(1) : options}
+      onChange={(which) => onChange({ fence_ids: which === 'all' ? null : [] })}
+    />
   );
 }
 
@@ -68,6 +160,8 @@ const WHO = [
   { type: 'any', which: 'all', label: ANY_OBJECT.any },
   { type: 'any', which: 'property', label: t('a trackable or unassigned provider with a property') },
 ] as const;
+
+const NAMED_TRACKABLES = WHO.find(({ type, which }) => type === 'trackable' && which === 'some');
 
 function Who({ draft, onChange }: PartProps) {
   const { object_type: type, property } = draft;
@@ -87,9 +181,10 @@ function Who({ draft, onChange }: PartProps) {
       class={styles.who}
       aria-label={t('Which objects')}
       value={String(at)}
-      options={WHO.map(({ type: its, label }, i) => ({ type: its, value: String(i), label })).filter(
-        (option) => draft.kind !== 'collision' || option.type === 'trackable',
-      )}
+      options={WHO.map(({ type: its, label }, i) => ({ type: its, value: String(i), label })).filter((option) => {
+        if (ON_LISTED_TRACKABLES.has(draft.kind)) return WHO[Number(option.value)] === NAMED_TRACKABLES;
+        return !ON_TRACKABLES.has(draft.kind) || option.type === 'trackable';
+      })}
       onChange={(next) => {
         const chosen = WHO[Number(next)];
         if (chosen !== undefined) choose(chosen);
@@ -99,7 +194,8 @@ function Who({ draft, onChange }: PartProps) {
 }
 
 function Long({ draft, onChange }: PartProps) {
-  const ms = draft.longer_than ?? UNIT_MS;
+  const isOptional = MAY_HOLD_AT_ONCE.has(draft.kind);
+  const ms = draft.longer_than ?? (isOptional ? 0 : UNIT_MS);
   const unit = UNITS.findLast(({ value }) => ms % Number(value) === 0)?.value ?? '1000';
   const [chosen, setChosen] = useState(unit);
   return (
@@ -107,11 +203,11 @@ function Long({ draft, onChange }: PartProps) {
       <NumberInput
         class={styles.number}
         aria-label={t('How long')}
-        min={1}
+        min={isOptional ? 0 : 1}
         step="any"
         value={ms / Number(chosen)}
         onInput={(value) => {
-          if (value !== undefined) onChange({ longer_than: Math.round(value * Number(chosen)) });
+          if (value !== undefined) onChange({ longer_than: Math.round(value * Number(chosen)) || null });
         }}
       />{' '}
       <Select
@@ -119,7 +215,7 @@ function Long({ draft, onChange }: PartProps) {
         value={chosen}
         options={UNITS}
         onChange={(next) => {
-          onChange({ longer_than: Math.round((ms / Number(chosen)) * Number(next)) });
+          onChange({ longer_than: Math.round((ms / Number(chosen)) * Number(next)) || null });
           setChosen(next);
         }}
       />

@@ -114,6 +114,67 @@ export const german = {
   'Alert when {who} is in {where} for longer than {long}': 'Alarm, wenn {who} länger als {long} in {where} ist',
   'Alert when {who} is silent for longer than {long}': 'Alarm, wenn {who} länger als {long} stumm ist',
   'Alert when {who} leaves {where}': 'Alarm, wenn {who} {where} verlässt',
+  'Too few are in {fence}: {count}': 'Zu wenige in {fence}: {count}',
+  '{object} has crossed {fence}': '{object} hat {fence} überquert',
+  '{object} is too fast': '{object} ist zu schnell',
+  '{object} is too fast in {fence}': '{object} ist zu schnell in {fence}',
+  '{object} is too far from all others': '{object} ist zu weit von allen anderen entfernt',
+  '{object} and {other} are too far apart': '{object} und {other} sind zu weit voneinander entfernt',
+  '{object} and {other} are too close': '{object} und {other} sind zu nah beieinander',
+  'In effect: {times}': 'Gültig: {times}',
+  'Alert when {fences} has fewer than {count} inside for longer than {long}, counting {objects}.':
+    'Alarm, wenn länger als {long} weniger als {count} in {fences} sind; gezählt wird {objects}.',
+  'Alert when {objects} crosses {fences} to the left.': 'Alarm, wenn {objects} {fences} nach links überquert.',
+  'Alert when {objects} crosses {fences} to the right.': 'Alarm, wenn {objects} {fences} nach rechts überquert.',
+  'Alert when {objects} moves faster than {speed} m/s for longer than {long}.':
+    'Alarm, wenn {objects} länger als {long} schneller als {speed} m/s ist.',
+  'Alert when {objects} moves faster than {speed} m/s in {fences} for longer than {long}.':
+    'Alarm, wenn {objects} in {fences} länger als {long} schneller als {speed} m/s ist.',
+  'Alert when {objects} is farther than {distance} m from {others} for longer than {long}.':
+    'Alarm, wenn {objects} länger als {long} mehr als {distance} m entfernt ist von: {others}.',
+  'Alert when {objects} is within {distance} m of {others} for longer than {long}.':
+    'Alarm, wenn {objects} länger als {long} höchstens {distance} m entfernt ist von: {others}.',
+  'Alert when {where} has fewer than {few} inside for longer than {long}, counting {who}':
+    'Alarm, wenn länger als {long} weniger als {few} in {where} sind; gezählt wird {who}',
+  'Alert when {who} crosses {where} to the {side}': 'Alarm, wenn {who} {where} nach {side} überquert',
+  'Alert when {who} moves faster than {fast} m/s {within} for longer than {long}':
+    'Alarm, wenn {who} {within} länger als {long} schneller als {fast} m/s ist',
+  'Alert when {who} is farther than {apart} m from {others} for longer than {long}':
+    'Alarm, wenn {who} länger als {long} mehr als {apart} m entfernt ist von: {others}',
+  'Alert when {who} is within {apart} m of {others} for longer than {long}':
+    'Alarm, wenn {who} länger als {long} höchstens {apart} m entfernt ist von: {others}',
+  'another of these': 'ein anderes davon',
+  'all others of these': 'alle anderen davon',
+  'one of those': 'eins von jenen',
+  'all of those': 'alle jene',
+  'all of {count} trackables': 'alle von {count} Trackables',
+  'Too few inside': 'Zu wenige darin',
+  'Crosses a gate': 'Überquert ein Tor',
+  'Moves too fast': 'Ist zu schnell',
+  'Is too far away': 'Ist zu weit weg',
+  'Is too close': 'Ist zu nah',
+  'These other trackables': 'Diese anderen Trackables',
+  'Objects that are counted: {all}. Fences with fewer than that inside: {some}.':
+    'Gezählte Objekte: {all}. Geofences mit weniger darin: {some}.',
+  'Objects that are watched: {all}. Crossings are alerted of as they happen.':
+    'Beobachtete Objekte: {all}. Überquerungen werden gemeldet, wenn sie geschehen.',
+  'Objects that are watched: {all}. Faster than that: {some}.':
+    'Beobachtete Objekte: {all}. Schneller als das: {some}.',
+  'Objects that are watched: {all}. Farther away than that: {some}.':
+    'Beobachtete Objekte: {all}. Weiter entfernt als das: {some}.',
+  'Objects that are watched: {all}. Pairs closer than that: {some}.':
+    'Beobachtete Objekte: {all}. Näher beieinander als das, paarweise: {some}.',
+  anywhere: 'irgendwo',
+  'in one of these fences': 'in einem dieser Geofences',
+  'Speed in m/s': 'Geschwindigkeit in m/s',
+  'Distance in meters': 'Entfernung in Metern',
+  'Which side': 'Welche Seite',
+  left: 'links',
+  right: 'rechts',
+  'Which others': 'Welche anderen',
+  'all days': 'alle Tage',
+  'Only at certain times': 'Nur zu bestimmten Zeiten',
+  'Days on which the time begins': 'Tage, an denen die Zeit beginnt',
   Alerts: 'Alarme',
   'Alerts appear here, and at the bell, as soon as one of your rules holds.':
     'Alarme erscheinen hier und an der Glocke, sobald eine Ihrer Regeln zutrifft.',

@@ -1,7 +1,8 @@
 /** Formats of times, in the user's locale and time zone. */
 
+import { clockOf } from '../../model/zone_clock.ts';
 import { locale } from './language.ts';
-import { clockOf, timeZone } from './time_zone.ts';
+import { timeZone } from './time_zone.ts';
 
 function format(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   return new Intl.DateTimeFormat(locale, { timeZone, ...options });

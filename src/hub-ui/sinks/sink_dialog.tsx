@@ -5,11 +5,12 @@ import { copyText } from '../controls/clipboard.ts';
 import { Dialog } from '../controls/dialog.tsx';
 import { Disclosure } from '../controls/disclosure.tsx';
 import fieldStyles from '../controls/field.module.css';
-import { AreaField, Checks, Field, NumberField, SecondsField, SelectField, TextField } from '../controls/field.tsx';
+import { AreaField, Checks, NumberField, SecondsField, SelectField, TextField } from '../controls/field.tsx';
 import flow from '../controls/flow.module.css';
 import { Notice } from '../controls/notice.tsx';
 import { DeleteStored, keptText, SecretField } from '../controls/secret_field.tsx';
 import { NO_SECRET } from '../controls/secret_input.ts';
+import { TimeOfDay } from '../controls/time_of_day.tsx';
 import { toast } from '../controls/toasts.tsx';
 import { errorAt, RequestError, request } from '../hub/rest.ts';
 import { t } from '../languages/language.ts';
@@ -281,31 +282,6 @@ function MailInputs({ form, error, isStored, change }: PartProps) {
         />
       </div>
     </>
-  );
-}
-
-/** Input of hours and minutes, in the notation of the browser: 12 or 24 hours. */
-function TimeOfDay({
-  label,
-  value,
-  onInput,
-}: {
-  readonly label: string;
-  readonly value: string;
-  readonly onInput: (value: string) => void;
-}) {
-  return (
-    <Field label={label}>
-      {(ids) => (
-        <input
-          {...ids}
-          class={fieldStyles.input}
-          type="time"
-          value={value}
-          onInput={(event) => onInput(event.currentTarget.value.slice(0, 5))}
-        />
-      )}
-    </Field>
   );
 }
 
