@@ -56,6 +56,7 @@ export const TARGETS: readonly Target[] = [
   below('past', 'trackable_hour_p50_ms', 100),
   below('past', 'snapshot_p50_ms', 500),
   below('past', 'fence_day_p50_ms', 1000),
+  below('search', 'nearest_p99_ms', 5),
   atMost('growth', 'fences_ratio', 1.5, ': CPU per location at 100,000 fences relative to 100'),
   atMost('growth', 'providers_ratio', 1.2, ': CPU per location at 200,000 providers relative to 1,000'),
   atLeast('cold', 'first_second_ratio', 0.5),

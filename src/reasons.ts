@@ -469,6 +469,7 @@ export const PARAM_VALUES = {
     other_server: 'another server',
     point: 'a region of type Point',
     proximity_zone: 'a proximity zone',
+    radius: 'a radius',
     zone: 'a zone',
   },
   token: {

@@ -18,11 +18,12 @@ import type { Profile } from './profile.ts';
 import { PROJECTION } from './projection.ts';
 import { RESTART } from './restart.ts';
 import { COLLISIONS, HEAVY, OPENSKY, STORM } from './scenes.ts';
+import { SEARCH } from './search.ts';
 
 /** All profiles, in the order in which they are run and reported. */
 export const PROFILES: readonly Profile[] = [
   ...[SINGLE, BATCH, WS, MQTT, OPENSKY, STORM, HEAVY, FANOUT, COLLISIONS],
-  ...[HISTORY, PAST, GROWTH, COLD, RESTART, MEMORY, OVERLOAD, MQTT_STALL, DEAD_SINK, LINKS],
+  ...[HISTORY, PAST, SEARCH, GROWTH, COLD, RESTART, MEMORY, OVERLOAD, MQTT_STALL, DEAD_SINK, LINKS],
   ...[CLUSTER, PROJECTION, PEERS, KERNELS],
   ...EVERYDAY,
 ];

@@ -9,6 +9,7 @@ import type { Motion } from './motion/motion.ts';
 import type { StepCounts, FenceEventJson, ReleasedState } from './outcome.ts';
 import type { PositionWriter, HistoryRecording } from './history_rows.ts';
 import type { RowWriter } from './row_bytes.ts';
+import type { ObjectIndex } from './search/object_index.ts';
 import type { CrossingSettings, ShardState } from './state.ts';
 import type { FilteredVariant } from './variant_filter.ts';
 import type { FilterDefaults } from './tracking/filter_settings.ts';
@@ -44,6 +45,8 @@ export interface ShardContext {
   readonly index: FenceIndex;
   readonly state: ShardState;
   readonly zones: ZoneLookup;
+  /** Spatial index of the objects, for searches. */
+  readonly search: ObjectIndex;
   /** Subscribed renderings, by topic. */
   variants: ReadonlyMap<Topic, readonly FilteredVariant[]>;
   /** timestamp_sent of the current step's events, as a JSON member (see sentTimeJson). */

@@ -1,5 +1,6 @@
 import type { OutOfRange } from './geo/crs.ts';
 import type { StoredFence } from '../model/fence.ts';
+import type { Polygon } from '../model/geojson.ts';
 import type { ObjectKind } from '../model/id.ts';
 import type { LocationProvider } from '../model/provider.ts';
 import type { LocatingRule } from '../model/rule.ts';
@@ -117,6 +118,27 @@ interface ReadRestriction {
   readonly only?: readonly string[];
 }
 
+/**
+ * A slice of a search for objects by their last positions. The answer has at most `most` objects if `near` is set; each
+ * with its distance.
+ */
+export interface SearchQuery extends ReadRestriction {
+  readonly ask: 'search';
+  readonly kind: ObjectKind;
+  readonly view: View;
+  readonly near?: readonly [lon: number, lat: number];
+  /** Greatest distance from `near` in meters. */
+  readonly radius?: number;
+  /** Polygon in EPSG:4326. */
+  readonly region?: Polygon;
+  readonly floor?: number;
+  /** Expression of the locating rules. */
+  readonly where?: string;
+  readonly most: number;
+  /** `next` of an earlier answer; absent for the first slice. */
+  readonly from?: number;
+}
+
 /** A read of the state of shards. Lists omit objects that cannot be converted to the requested view. */
 export type Query =
   | { readonly ask: 'provider_location'; readonly id: string; readonly view: View }
@@ -146,6 +168,7 @@ export type Query =
   | { readonly ask: 'stays'; readonly fences?: readonly string[]; readonly providers?: boolean }
   /** Time since each trackable was last located; also each provider if requested. */
   | { readonly ask: 'lastSeen'; readonly providers?: boolean }
+  | SearchQuery
   /**
    * Trackables, and also providers if requested, that move faster than `above`, in meters per second; and the positions
    * of the trackables `only`.
@@ -176,6 +199,11 @@ export type QueryResult =
   | {
       readonly lastSeen: readonly (readonly [trackableId: string, ageMs: number])[];
       readonly lastSeenProviders?: readonly (readonly [providerId: string, ageMs: number])[];
+    }
+  | {
+      readonly found: readonly (readonly [id: string, meters: number, json: string])[];
+      /** Where the search continues; absent if it is complete. */
+      readonly next?: number;
     }
   | {
       readonly speeds: readonly (readonly [trackableId: string, metersPerSecond: number])[];

@@ -24,6 +24,7 @@ import { sentTimeJson } from './location/location_json.ts';
 import type { Outcome } from './outcome.ts';
 import { PositionWriter } from './history_rows.ts';
 import { RowWriter } from './row_bytes.ts';
+import { ObjectIndex } from './search/object_index.ts';
 import { emptyState, type ProviderState, type ShardState, type TrackableState } from './state.ts';
 import { type FilteredVariant, filteredVariant } from './variant_filter.ts';
 
@@ -69,6 +70,7 @@ export function openShard(options: ShardOptions): Shard {
     index,
     state,
     zones: state.zones.find,
+    search: new ObjectIndex(),
     variants: new Map(),
     sentTime: '',
     sentTimeBytes: new Uint8Array(0),
@@ -107,12 +109,14 @@ function step(context: ShardContext, batch: StepBatch): Outcome {
     advance(context, item.receivedMs);
     const handle = HANDLERS[item.kind] as (context: ShardContext, item: Item) => void;
     handle(context, item);
+    if (MOVES_STATE.has(item.kind)) context.search.reset();
   }
   advance(context, nowMs);
   const { state, rows, backgroundRows, effects } = context;
   const { zoneMoves, ...draft } = context.draft;
   writeUrgentRows(state, rows);
   writeBackgroundRows(state, backgroundRows, flushBudget);
+  context.search.refresh(state, nowMs);
   writeEffects(state, effects, zonesHaveChanged);
   const outcome = {
     ...draft,
@@ -128,6 +132,16 @@ function step(context: ShardContext, batch: StepBatch): Outcome {
   state.fixes.endStep();
   return outcome;
 }
+
+/** Items that replace the state of objects, or remove it, without recording a change. */
+const MOVES_STATE: ReadonlySet<Item['kind']> = new Set([
+  'restore',
+  'replay',
+  'takeOver',
+  'release',
+  'exportState',
+  'importState',
+]);
 
 type Handlers = { readonly [K in Item['kind']]: (context: ShardContext, item: Item & { kind: K }) => void };
 

@@ -314,6 +314,11 @@ export const SCHEMA_DESCRIPTIONS = {
   SinkReplay: { description: 'Position from which events are delivered again: a cursor or a time.' },
   LoggedEvent: { description: 'An event of the event log.' },
   LoggedEvents: { description: 'Events of the event log after a cursor, in order.' },
+  SearchRequest: {
+    description: 'Conditions of a search for objects by their last positions. At least region or near is required.',
+  },
+  SearchMatch: { description: 'A found object: the location of a provider, or the motion of a trackable.' },
+  SearchResult: { description: 'Objects found by a search.' },
   AlertSchedule: { description: 'Weekly times at which a rule is in effect.' },
   AlertProperty: { description: 'A property that objects must have, with its value.' },
   AlertRule: {

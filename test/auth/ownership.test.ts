@@ -106,6 +106,33 @@ for (const [path, ids] of LISTS) {
   });
 }
 
+test('A search finds only owned objects', async () => {
+  const region = {
+    type: 'Polygon',
+    coordinates: [
+      [
+        [-180, -90],
+        [180, -90],
+        [180, 90],
+        [-180, 90],
+        [-180, -90],
+      ],
+    ],
+  };
+  for (const [kind, mine] of [
+    ['provider', 'mine'],
+    ['trackable', MINE.trackable],
+  ] as const) {
+    const idsOf = async (caller: TestHub): Promise<readonly string[]> => {
+      const { status, body } = await caller.post('/search', { kind, region });
+      assert.equal(status, 200);
+      return body.matches.map(({ location, motion }: Event) => location?.provider_id ?? motion.id);
+    };
+    assert.deepEqual(await idsOf(tenant), [mine]);
+    assert.ok((await idsOf(admin)).length > 1);
+  }
+});
+
 test('A GeoJSON list contains only owned objects', async () => {
   const { body } = await tenant.get('/providers/locations?geojson=true');
   assert.deepEqual(

@@ -147,6 +147,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       { ...HEAD, kind: 'released', part: 0, argument: 5 },
       { ...HEAD, kind: 'settle', part: 0, argument: null },
       { ...HEAD, kind: 'read', part: 1, argument: { ask: 'sample', above: 2.5, only: ['t'] } },
+      { ...HEAD, kind: 'read', part: 1, argument: { ask: 'search', kind: 'provider', view: VIEW, most: 5 } },
     ],
     bad: [
       [0, [1], 'erase', /kind must be one of read, forget, released, settle, but is "erase"$/],
@@ -159,6 +160,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       [0, [7], { ask: 'provider_locations', view: VIEW, only: 'p' }, /argument must be a query/],
       [0, [7], { ask: 'fence_providers', id: 'f', spatial: 1 }, /argument must be a query/],
       [0, [7], { ask: 'sample' }, /argument must be a query/],
+      [0, [7], { ask: 'search', kind: 'zone', view: VIEW, most: 5 }, /argument must be a query/],
       [0, [7], { ask: 'sample', only: [], above: '2' }, /argument must be a query/],
       [3, [7], [5], /argument must be a list/],
     ],

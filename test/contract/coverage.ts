@@ -127,6 +127,7 @@ export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   '/fences/{fence_id}/events': [
     [ANCHORS_AND_RULES, 'third-party events reach the subscribers of fence_events and of its GeoJSON'],
   ],
+  '/search': [['e2e/search.test.ts', 'A search finds the nearest objects, and those in a region']],
   '/alerts': [ALERTS],
   '/alerts/acknowledge': [ALERTS],
   '/alerts/clear': [ALERTS],

@@ -60,6 +60,13 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/fences/{fence_id}/providers', answers: { GET: 200 }, reads: SPATIAL },
   { path: '/fences/{fence_id}/trackables', answers: { GET: 200 }, reads: SPATIAL },
   { path: '/fences/{fence_id}/events', answers: { POST: 204, PUT: 204 } },
+  {
+    path: '/search',
+    answers: { GET: 200, POST: 200 },
+    needs: 'kind=trackable&near=7.6,51.9',
+    reads: ['k=5', 'radius=100', 'floor=0', 'where=accuracy<5', 'crs=local'],
+    versions: ['v2'],
+  },
   { path: '/alerts', answers: { GET: 200 }, reads: ['state=raised'] },
   { path: '/alerts/acknowledge', answers: { POST: 204 } },
   { path: '/alerts/clear', answers: { POST: 204 } },

@@ -127,6 +127,7 @@ export const BODIES: Readonly<Record<string, () => unknown>> = {
   'POST /fences/{fence_id}/events': () => ({ event_type: 'region_entry', provider_id: 'tag-1' }),
   'POST /alerts/acknowledge': () => ({ ids: [IDS['alert_id']] }),
   'POST /alerts/clear': () => ({ ids: [IDS['alert_id']] }),
+  'POST /search': () => ({ kind: 'provider', near: [7.6, 51.9] }),
   'POST /alerts/rules': () => alertRule,
   'POST /alerts/rules/preview': () => alertRule,
   'PUT /alerts/rules/{rule_id}': () => alertRule,

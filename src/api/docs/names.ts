@@ -92,6 +92,8 @@ const OWN_OPERATIONS: Readonly<Record<string, string>> = {
   'POST /alerts/:alert_id/clear': 'clearAlertById',
   'GET /alerts/rules': 'getAlertRules',
   'POST /alerts/rules': 'createAlertRule',
+  'GET /search': 'searchNear',
+  'POST /search': 'searchObjects',
   'POST /alerts/rules/preview': 'previewAlertRule',
   'GET /alerts/rules/:rule_id': 'getAlertRuleById',
   'PUT /alerts/rules/:rule_id': 'updateAlertRuleById',

@@ -18,6 +18,7 @@ import { OPERATION_ROUTES } from './operation.ts';
 import { PROVIDER_ROUTES } from './providers.ts';
 import { RPC_ROUTES } from './rpc.ts';
 import { RULE_ROUTES } from './rules.ts';
+import { SEARCH_ROUTES } from './search.ts';
 import { SINK_ROUTES } from './sinks.ts';
 import { TRACKABLE_ROUTES } from './trackables.ts';
 import { VIEW_ROUTES } from './views.ts';
@@ -33,6 +34,7 @@ export const ROUTES: readonly ApiRoute[] = [
     ...PROVIDER_ROUTES,
     ...LOCATION_ROUTES,
     ...FENCE_ROUTES,
+    ...SEARCH_ROUTES,
     ...ALERT_ROUTES,
     ...VIEW_ROUTES,
     ...LINK_ROUTES,

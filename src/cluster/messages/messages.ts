@@ -226,11 +226,14 @@ const QUERIES: Readonly<Record<Query['ask'], readonly (keyof typeof QUERY_MEMBER
   stays: [],
   lastSeen: [],
   sample: ['only', 'above'],
+  search: ['view', 'kind', 'most'],
 };
 const QUERY_MEMBERS = {
   id: TEXT.fits,
   spatial: FLAG.fits,
   only: listOf(TEXT).fits,
+  kind: (value: unknown) => value === 'provider' || value === 'trackable',
+  most: COUNT.fits,
   above: (value: unknown) => value === undefined || typeof value === 'number',
   view: (value: unknown) => isObject(value) && typeof value['crs'] === 'string',
 } as const;

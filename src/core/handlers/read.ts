@@ -8,6 +8,7 @@ import type { Fix } from '../location/fix.ts';
 import { locationIn } from '../location/location_json.ts';
 import { motionIn } from '../motion/motion_json.ts';
 import type { FenceState, ProviderState, ShardState, TrackableState } from '../state.ts';
+import { search } from './search.ts';
 import { observeProvider, observeTrackable } from './fence_observation.ts';
 import { fixesOf, significantFix } from './significant_fix.ts';
 
@@ -73,6 +74,8 @@ function answer(context: ShardContext, query: Query, nowMs: number): QueryResult
         lastSeen: lastSeenAges(state, nowMs),
         ...(query.providers === true && { lastSeenProviders: providerLastSeenAges(state, nowMs) }),
       };
+    case 'search':
+      return search(context, query, nowMs);
     case 'sample': {
       const above = query.above ?? Number.POSITIVE_INFINITY;
       return {

@@ -52,7 +52,8 @@ export function fixesOf(state: ShardState, { location_providers: providers }: So
   return fixes;
 }
 
-function factsOf({ setBacks }: ShardContext, fix: Fix, nowMs: number): LocationCandidate<Fix>['facts'] {
+/** Returns the properties of a location for locating rules. */
+export function factsOf({ setBacks }: ShardContext, fix: Fix, nowMs: number): LocationCandidate<Fix>['facts'] {
   const { accuracy, providerId, providerType, source, floor, speed } = fix;
   return {
     timestamp_diff: wallClockTime(nowMs, setBacks) - wallClockOfEventTime(fix.eventTimeMs, setBacks),

@@ -419,6 +419,7 @@ export const germanParams: German<typeof PARAM_VALUES> = {
     other_server: 'einen anderen Server',
     point: 'einen Punkt',
     proximity_zone: 'eine Nahbereichszone',
+    radius: 'einen Radius',
     zone: 'eine Zone',
   },
   token: {
