@@ -4,7 +4,7 @@ import type { Location } from '../../model/location.ts';
 import { show } from '../../model/error_value_text.ts';
 import { formatTime } from '../../model/time.ts';
 import type { Zone } from '../../model/zone.ts';
-import { readVendorTime } from '../vendor_time.ts';
+import { readVendorTime } from '../../model/vendor_time.ts';
 import { isObject } from '../../model/json_tree.ts';
 
 /** Result of decoding: a location, nothing for other kinds of notifications, or a problem. */

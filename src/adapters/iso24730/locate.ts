@@ -1,7 +1,7 @@
 import { exactNumberOf } from '../../model/lossless_numbers.ts';
 import type { Location, ProviderType } from '../../model/location.ts';
 import { formatTime } from '../../model/time.ts';
-import { readVendorTime } from '../vendor_time.ts';
+import { readVendorTime } from '../../model/vendor_time.ts';
 import type { ReportColumn, Field } from './columns.ts';
 
 /** Origin of the locations of a stream. */

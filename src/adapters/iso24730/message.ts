@@ -1,4 +1,4 @@
-import { readVendorTime } from '../vendor_time.ts';
+import { readVendorTime } from '../../model/vendor_time.ts';
 import { type ReportColumn, columnsOf, DEFAULT_COLUMNS } from './columns.ts';
 import type { Locate } from './locate.ts';
 

@@ -1,4 +1,5 @@
 import { quoted } from '../../model/csv.ts';
+import { CsvError, csvRecords, separatorOf } from '../../model/csv_records.ts';
 import { t } from '../languages/language.ts';
 
 /** Table of strings. */
@@ -10,8 +11,6 @@ export interface Table {
   readonly numbers: readonly number[];
 }
 
-const SEPARATORS = [',', ';', '\t', '|'] as const;
-
 /**
  * Parses a table with a row of headings. Commas, semicolons, tabs or bars separate fields, or the character that a first
  * line such as `sep=;` declares; records end with LF, CRLF or CR. Unquoted fields are trimmed. Throws an Error that names
@@ -22,7 +21,7 @@ export function readCsv(text: string): Table {
   const [declaration = '', declared] = /^"?sep=([^\r\n"])"?(?:\r\n|\n|\r|$)/i.exec(source) ?? [];
   const body = source.slice(declaration.length);
   const separator = declared ?? separatorOf(body);
-  const records = [...recordsOf(body, separator)];
+  const records = [...translatedRecords(body, separator)];
   const [heading, ...rows] = records
     .map((record, index) => ({ record, number: index + 1 }))
     .filter(({ record }) => record.some((field) => field !== ''));
@@ -42,72 +41,19 @@ export function readCsv(text: string): Table {
   };
 }
 
-/** Separator that yields the most headings. */
-function separatorOf(text: string): string {
-  const counts = SEPARATORS.map((separator) => ({ separator, count: headingsBy(text, separator) }));
-  return counts.reduce((best, each) => (each.count > best.count ? each : best)).separator;
-}
-
-function headingsBy(text: string, separator: string): number {
+/** Iterates over the records of a file. Throws an Error in the language of the page. */
+function* translatedRecords(text: string, separator: string): Generator<string[]> {
   try {
-    for (const record of recordsOf(text, separator)) if (record.some((field) => field !== '')) return record.length;
-    return 0;
-  } catch {
-    return 0;
+    yield* csvRecords(text, separator);
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    const { fault, number } = error;
+    throw new Error(
+      fault === 'unterminated_quote'
+        ? t('Row {number} has an unterminated quote', { number })
+        : t('Row {number} has text after a quoted field', { number }),
+    );
   }
-}
-
-/** Iterates over the records of a file. */
-function* recordsOf(text: string, separator: string): Generator<string[]> {
-  let record: string[] = [];
-  let number = 1;
-  for (let at = 0; at < text.length; ) {
-    const field = fieldAt(text, { at, separator, number });
-    record.push(field.value);
-    at = field.end;
-    const next = text.charAt(at);
-    if (next === separator) {
-      at++;
-      // A separator at the end of the file is followed by an empty field.
-      if (at === text.length) record.push('');
-      continue;
-    }
-    yield record;
-    record = [];
-    number++;
-    at += next === '\r' && text.charAt(at + 1) === '\n' ? 2 : 1;
-  }
-  if (record.length > 0) yield record;
-}
-
-interface Where {
-  readonly at: number;
-  readonly separator: string;
-  /** Number of the record, for errors. */
-  readonly number: number;
-}
-
-/** Parses the field at a position. `end` is the position of the separator or line end that follows. */
-function fieldAt(text: string, { at, separator, number }: Where): { readonly value: string; readonly end: number } {
-  const isEnd = (char: string): boolean => char === separator || char === '\n' || char === '\r' || char === '';
-  let start = at;
-  while (isBlank(text.charAt(start), separator)) start++;
-  if (text.charAt(start) !== '"') {
-    let end = start;
-    while (!isEnd(text.charAt(end))) end++;
-    return { value: text.slice(at, end).trim(), end };
-  }
-  let close = text.indexOf('"', start + 1);
-  while (close !== -1 && text.charAt(close + 1) === '"') close = text.indexOf('"', close + 2);
-  if (close === -1) throw new Error(t('Row {number} has an unterminated quote', { number }));
-  let end = close + 1;
-  while (isBlank(text.charAt(end), separator)) end++;
-  if (!isEnd(text.charAt(end))) throw new Error(t('Row {number} has text after a quoted field', { number }));
-  return { value: text.slice(start + 1, close).replaceAll('""', '"'), end };
-}
-
-function isBlank(char: string, separator: string): boolean {
-  return char !== separator && (char === ' ' || char === '\t');
 }
 
 /** Serializes rows with commas, CRLF, and quotes if needed. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readVendorTime } from '../../src/adapters/vendor_time.ts';
+import { readVendorTime } from '../../src/model/vendor_time.ts';
 
 const READ: readonly (readonly [text: string, expected: string])[] = [
   ['2026-11-20T10:15:30.250+01:00', '2026-11-20T09:15:30.250Z'],

@@ -1,4 +1,4 @@
-import { parseTime } from '../model/time.ts';
+import { parseTime } from './time.ts';
 
 const FORM = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:[.,:](\d+))?(?:[Zz]|([+-])(\d{1,2})(?::?(\d\d))?)?$/;
 
