@@ -152,6 +152,7 @@ const REASONS_OF_CODE = {
     odd_rows: 'must have an even number of rows',
     open_datetime: 'requires a datetime with both ends',
     open_ring: 'must have at least {limit} positions, the last the same as the first',
+    outside_zones: 'lies outside every zone',
     out_of_choices: 'must be one of {allowed}',
     out_of_crs: 'must lie within reach of the crs',
     out_of_crs_range: '{kind} "{id}" cannot be shown in {crs}: {axis} must be from {minimum} to {maximum}',
@@ -209,6 +210,7 @@ const REASONS_OF_CODE = {
     too_many_left: 'must leave at most {limit} {unit} in the hub',
     too_many_renderings:
       'must be of at most {limit} different renderings (topic, GeoJSON, crs and zone_id), as {setting} says',
+    time_far_off: 'is more than a day from the time of the hub',
     too_many_stored: 'must be one of at most {limit} {unit}, found as many already',
     topic_unknown: 'there is no topic {found}',
     unclosed_string: 'expected a closing quote for the string at column {column}, found the end',

@@ -9,6 +9,7 @@ import type { TopicSelection } from '../events/selection.ts';
 import type { HistoryAnswer } from '../history/queries/query_pool.ts';
 import type { HistoryQuery } from '../history/queries/query.ts';
 import type { Alert, AlertPreview, AlertRule, AlertSummary } from '../model/alert.ts';
+import type { Source, SourcePreview, SourceStatus } from '../model/source.ts';
 import type { Sink, SinkDelivery, SinkReplay, SinkStatus, SinkTest } from '../model/sink.ts';
 import type { Borrowed } from '../model/borrowed.ts';
 import type { Demo } from '../model/demo.ts';
@@ -83,6 +84,7 @@ export interface ApiDeps extends ErrorTyping {
   /** Maximum nesting of JSON; default: 200. */
   readonly depthMax?: number;
   readonly sinks: SinksApi;
+  readonly sources: SourcesApi;
   readonly alerts: AlertsApi;
   readonly views: Documents<MapView>;
   readonly walkTests: Documents<WalkTest>;
@@ -159,6 +161,27 @@ export interface SinksApi {
   act(id: string, act: 'pause' | 'resume'): Promise<void>;
   /** Rejects with HUB_NOT_FOUND, HUB_BAD_REQUEST and HUB_UNAVAILABLE. */
   replay(id: string, position: SinkReplay): Promise<void>;
+}
+
+/** Systems whose payloads the hub maps to locations. */
+export interface SourcesApi {
+  readonly documents: Documents<Source>;
+  statuses(): readonly SourceStatus[];
+  /** Throws HUB_NOT_FOUND. */
+  status(id: string): SourceStatus;
+  /** Rejects with HUB_NOT_FOUND, HUB_BAD_REQUEST and HUB_UNAVAILABLE. */
+  rotateToken(id: string): Promise<{ readonly token: string }>;
+  /** Throws HUB_NOT_FOUND, HUB_NOT_AUTHENTICATED, HUB_BAD_REQUEST, HUB_TOO_MANY_REQUESTS and HUB_UNAVAILABLE. */
+  post(
+    id: string,
+    token: string | undefined,
+    payload: { readonly content: string; readonly sender: string | undefined },
+  ): Promise<void> | undefined;
+  /** Rejects with HUB_BAD_REQUEST. */
+  preview(
+    source: unknown,
+    sample: { readonly payload: string; readonly topic: string | undefined; readonly sender: string | undefined },
+  ): Promise<SourcePreview>;
 }
 
 /** Status of the hub for its operators. */

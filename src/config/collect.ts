@@ -45,6 +45,7 @@ const PART_PROBLEMS: Readonly<Partial<Record<Key, (value: unknown) => readonly P
   base_path: basePathProblems,
   sink_allowed_hosts: targetProblems,
   link_allowed_hosts: targetProblems,
+  source_allowed_hosts: targetProblems,
 };
 
 /** Stores a valid value of a setting, or records its problem. Later values replace earlier ones. */

@@ -15,7 +15,7 @@ export function proxyProblems(value: unknown): readonly PartProblem[] {
 
 const TARGET_NAME = /^(\*|(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*)$/i;
 
-/** Problems of the value of sink_allowed_hosts or link_allowed_hosts. */
+/** Problems of the value of sink_allowed_hosts, link_allowed_hosts or source_allowed_hosts. */
 export function targetProblems(value: unknown): readonly PartProblem[] {
   if (!Array.isArray(value)) return [{ path: [], text: `must be a list of hosts, found ${show(value)}` }];
   const wanted = 'must be a host name, *.example.com, an IP address, a network such as 10.0.0.0/8, or "*"';

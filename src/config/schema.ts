@@ -117,6 +117,15 @@ export const ConfigSchema = Type.Object({
     description:
       'Hosts to which links may connect: names, *.example.com, addresses, networks. "*": all with public addresses.',
   }),
+  source_allowed_hosts: Type.Array(Type.String(), {
+    default: ['*'],
+    description:
+      'Hosts to which sources may connect: names, *.example.com, addresses, networks. "*": all with public addresses.',
+  }),
+  source_udp_ports: Type.Array(Type.Integer({ minimum: 1, maximum: 65_535 }), {
+    default: [],
+    description: 'Ports on which sources of kind udp may receive datagrams, on all addresses of the hub.',
+  }),
   base_path: Type.String({
     default: '',
     description:

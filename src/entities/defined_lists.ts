@@ -5,6 +5,7 @@ import type { AlertRule } from '../model/alert.ts';
 import { idKey } from '../model/id.ts';
 import { isSame } from '../model/json_tree.ts';
 import type { Sink } from '../model/sink.ts';
+import type { Source } from '../model/source.ts';
 import type { MapView } from '../model/view.ts';
 import { ALERT_RULES } from './alert_rules.ts';
 import { type EntityBody, bodyObject, withId } from './body.ts';
@@ -26,6 +27,7 @@ import {
 import { MAP_VIEWS } from './map_views.ts';
 import { type MergedMemberChange, memberChanges, merge, shownAt } from './merge.ts';
 import { SINKS } from './sinks.ts';
+import { SOURCES } from './sources.ts';
 
 /** Lists of user-defined documents, such as alert rules and views, in an import document. */
 
@@ -33,12 +35,14 @@ export interface DefinedLists {
   readonly alert_rules: readonly AlertRule[];
   readonly views: readonly MapView[];
   readonly sinks: readonly Sink[];
+  readonly sources: readonly Source[];
 }
 
 export const DEFINED_KINDS: Readonly<Record<DefinedName, DocumentKind<DefinedDocument>>> = {
   alert_rules: ALERT_RULES,
   views: MAP_VIEWS,
   sinks: SINKS as DocumentKind<DefinedDocument>,
+  sources: SOURCES as DocumentKind<DefinedDocument>,
 };
 
 export interface DefinedPlan {
@@ -77,6 +81,7 @@ export function definedIn(kept: readonly EntityWrite[]): DefinedLists {
     alert_rules: listOf('alert_rules') as readonly AlertRule[],
     views: listOf('views') as readonly MapView[],
     sinks: listOf('sinks') as readonly Sink[],
+    sources: listOf('sources') as readonly Source[],
   };
 }
 

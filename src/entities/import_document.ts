@@ -11,7 +11,7 @@ import type { EntityKindName } from './entity_lookup.ts';
  *
  *     { "format": "location-hub-entities", "version": 1, "exported_at": "2026-11-21T03:04:52.000Z",
  *       "anchors": […], "zones": […], "trackables": […], "providers": […], "fences": […], "locating_rules": […],
- *       "alert_rules": […], "views": […], "sinks": […] }
+ *       "alert_rules": […], "views": […], "sinks": […], "sources": […] }
  *
  * Entities have the format of the API. A document contains only the members to change (see merge.ts). A local fence
  * whose zone was deleted has the plane of that zone in `former_zone`. A missing list changes nothing. `members` lists,
@@ -32,7 +32,7 @@ export const LISTS = [
 export type ListName = (typeof LISTS)[number][0];
 
 /** Lists of documents defined in the page. */
-export const DEFINED_NAMES = ['alert_rules', 'views', 'sinks'] as const;
+export const DEFINED_NAMES = ['alert_rules', 'views', 'sinks', 'sources'] as const;
 export type DefinedName = (typeof DEFINED_NAMES)[number];
 
 /** A member of a list of a document, with its path: `fences[3]`. */

@@ -2,13 +2,13 @@ import { lookup as systemLookup, type LookupAddress, type LookupOptions } from '
 import { BlockList, isIP } from 'node:net';
 
 /** Settings that limit targets. */
-type AllowedHostsSetting = 'sink_allowed_hosts' | 'link_allowed_hosts';
+type AllowedHostsSetting = 'sink_allowed_hosts' | 'link_allowed_hosts' | 'source_allowed_hosts';
 
 /**
- * Decides to which hosts sinks, or links, may connect. Users name the hosts, so without a check they could reach services
+ * Decides to which hosts sinks, links, or sources may connect. Users name the hosts, so without a check they could reach services
  * that only the hub can reach (server-side request forgery).
  *
- * The settings `sink_allowed_hosts` and `link_allowed_hosts` list host names, `*.` with a domain, `*`, addresses, and networks:
+ * The settings `sink_allowed_hosts`, `link_allowed_hosts` and `source_allowed_hosts` list host names, `*.` with a domain, `*`, addresses, and networks:
  *
  *   address                                               | allowed if the list contains
  *   ------------------------------------------------------+--------------------------------------------------------

@@ -11,6 +11,7 @@ import { MAP_VIEWS } from '../entities/map_views.ts';
 import { SINKS } from '../entities/sinks.ts';
 import { LINK_PROGRESS_PREFIX } from '../model/link.ts';
 import { WALK_TESTS } from '../entities/walk_tests.ts';
+import { SOURCES } from '../entities/sources.ts';
 import { UNS_OWNER_PREFIX } from '../model/mqtt.ts';
 import { DatabaseState } from '../operation/database_state.ts';
 import { LICENSE_SETTING } from '../operation/operation.ts';
@@ -31,6 +32,7 @@ const SHARED: readonly string[] = [RULES_SETTING, LICENSE_SETTING];
 const SHARED_PREFIXES = [
   ...[UNS_OWNER_PREFIX, 'alert ', 'alert_act ', ALERT_RULES.prefix, LINKS.prefix, MAP_VIEWS.prefix],
   ...[SINKS.prefix, 'sink_command ', 'sink_progress ', LINK_PROGRESS_PREFIX, WALK_TESTS.prefix],
+  ...[SOURCES.prefix, 'source_token '],
 ];
 
 interface ClusterDeps {

@@ -20,10 +20,12 @@ import type { HubCounts } from '../operation/counts.ts';
 import type { WalkTest } from '../model/walk_test.ts';
 import type { SenderDeps } from '../sinks/sender.ts';
 import { Sinks, type SinksDeps } from '../sinks/sinks.ts';
+import type { Sources } from '../sources/sources.ts';
 import { definedWrites } from '../store/entity_json.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import type { Clock } from '../time/clock.ts';
 import { connectLinks, type HubLinks } from './connect_links.ts';
+import { connectSources } from './connect_sources.ts';
 import type { Stages } from './connect_stages.ts';
 import type { Database } from './connect_database.ts';
 import { LinkProgressStore } from './link_progress.ts';
@@ -40,6 +42,7 @@ export interface DefinedParts {
   readonly sinks: Sinks;
   readonly thirdParties: ThirdPartyEvents;
   readonly walkTests: Documents<WalkTest>;
+  readonly dataSources: Sources;
   /** Applies the stored value of a setting; null if it was deleted. */
   applyDefined(name: string, text: string | null): void;
 }
@@ -116,6 +119,7 @@ export function connectDefined(deps: DefinedDeps): DefinedParts {
     commit,
     rulesNaming: (id) => new Set(alerts.rules.list.flatMap((rule) => (rule.sinks?.includes(id) ? [rule.id] : []))),
   });
+  const dataSources = connectSources({ ...deps, commit });
   return {
     alerts,
     views,
@@ -124,10 +128,11 @@ export function connectDefined(deps: DefinedDeps): DefinedParts {
     sinks,
     thirdParties,
     walkTests,
+    dataSources,
     applyDefined(name, text) {
       const isOfLinks = linkProgress.apply(name, text) || links.apply(name, text);
       const isApplied = isOfLinks || views.apply(name, text) || alerts.apply(name, text);
-      if (!isApplied && !walkTests.apply(name, text)) sinks.apply(name, text);
+      if (!isApplied && !walkTests.apply(name, text) && !sinks.apply(name, text)) dataSources.apply(name, text);
     },
   };
 }

@@ -146,6 +146,7 @@ async function openOn(
       mqtt?.elect();
       parts.hubLinks.refresh();
       parts.sinks.elect();
+      parts.dataSources.elect();
     };
     if (cluster !== undefined) await loadClusterState(parts, cluster, { config, out: isOut.resolve, elect });
     const kept = cluster === undefined ? await loadState(parts, reading, config) : await loadSettings(reading);
@@ -185,6 +186,7 @@ async function openOn(
     parts.sinks.start({ hubId, events: parts.eventLog });
     mqtt?.start();
     parts.hubLinks.start(hubId);
+    parts.dataSources.start();
     warnOfExposure(config, log);
     warnOfClusterExposure(config, log);
     warnOfMqttPassword(config, log);
@@ -195,6 +197,7 @@ async function openOn(
       background.stop();
       stopTrimming();
       sources.close();
+      parts.dataSources.close();
       mqtt?.stopTaking();
       authorization?.close();
       cluster?.ending();

@@ -22,7 +22,7 @@ export interface OutgoingOptions {
 /** Functions for requests and WebSockets, and a function that closes the connections. */
 export interface Outgoing {
   fetch(url: string, init?: FetchInit): ReturnType<typeof fetch>;
-  openSocket(url: string, events: SocketEvents): OutgoingSocket;
+  openSocket(url: string, events: SocketEvents, headers?: Readonly<Record<string, string>>): OutgoingSocket;
   close(): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export function outgoingFetch({ env, trusted, verify = true, lookup }: OutgoingO
     webSocket: { maxPayloadSize: MESSAGE_BYTES_MAX },
   });
   return {
-    openSocket: (url, events) => openSocket(new URL(url), agent, events),
+    openSocket: (url, events, headers = {}) => openSocket(new URL(url), { dispatcher: agent, headers }, events),
     fetch: (url, init = {}) => fetch(url, { ...init, dispatcher: agent } as Parameters<typeof fetch>[1]),
     close: () => agent.close(),
   };
@@ -125,11 +125,11 @@ const SWITCHING = 101;
 
 function openSocket(
   url: URL,
-  dispatcher: EnvHttpProxyAgent,
+  options: { readonly dispatcher: EnvHttpProxyAgent; readonly headers: Readonly<Record<string, string>> },
   { opened, message, pong, closed }: SocketEvents,
 ): OutgoingSocket {
   const opening = new OpeningFailure(url);
-  const socket = new WebSocket(url, { dispatcher });
+  const socket = new WebSocket(url, options);
   let isOpened = false;
   const onPong = (event: unknown): void => {
     if ((event as { readonly websocket: unknown }).websocket === socket) pong();

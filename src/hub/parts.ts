@@ -94,7 +94,12 @@ export function connectParts(deps: PartsDeps): Parts {
     toSources: (id, zone) => incoming.sources.zone(id, zone),
     mirroredBy: (entity) => mirroredBy(defined.links)(entity),
     toAlerts: () => defined.alerts.entitiesChanged(),
-    defined: () => ({ alert_rules: defined.alerts.rules, views: defined.views, sinks: defined.sinks.documents }),
+    defined: () => ({
+      alert_rules: defined.alerts.rules,
+      views: defined.views,
+      sinks: defined.sinks.documents,
+      sources: defined.dataSources.documents,
+    }),
   });
   const { entities } = configured;
   const incoming = connectIngest({

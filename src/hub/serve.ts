@@ -118,7 +118,7 @@ function isForRpc({ path }: Peer): boolean {
 
 function apiDeps(parts: ServedParts, config: Config): Omit<GuardedApiDeps, 'demo'> {
   const { now, turns, cluster, shards, entities, rules, imports, ingest, sources } = parts;
-  const { operation, authorization, mqtt, recording, alerts, views, hubLinks, sinks, walkTests } = parts;
+  const { operation, authorization, mqtt, recording, alerts, views, hubLinks, sinks, walkTests, dataSources } = parts;
   return {
     entities,
     alerts,
@@ -126,6 +126,7 @@ function apiDeps(parts: ServedParts, config: Config): Omit<GuardedApiDeps, 'demo
     links: { documents: parts.links, state: hubLinks.state },
     sinks,
     walkTests,
+    sources: dataSources,
     read: (query) => {
       if (cluster === undefined) return shards.ask(query);
       if (!cluster.isLocal) return cluster.remote.ask(query);

@@ -3,12 +3,13 @@ import Type, { type Static } from 'typebox';
 import { HistoryHealth } from './history.ts';
 import { LinkHealth } from './link.ts';
 import { SinkStatus } from './sink.ts';
+import { SourceStatus } from './source.ts';
 import { ArrayOf, Named, OneOf, Time } from './schema.ts';
 import { TOPICS, type Topic } from './topics.ts';
 import { ZoneType } from './zone.ts';
 
 /** Paths by which locations enter the hub. */
-export const INGRESS_PATHS = ['ws', 'rest', 'mqtt', 'iso-24730', 'cisco', 'link', 'unknown'] as const;
+export const INGRESS_PATHS = ['ws', 'rest', 'mqtt', 'iso-24730', 'cisco', 'link', 'source', 'unknown'] as const;
 export type IngressPath = (typeof INGRESS_PATHS)[number];
 const IngressPath = OneOf(INGRESS_PATHS, { title: 'WayIn', description: 'Ingress path of a location.' });
 
@@ -193,6 +194,7 @@ export const SystemHealth = Named('SystemHealth', {
   history: Type.Optional(HistoryHealth),
   links: Type.Optional(ArrayOf(LinkHealth)),
   sinks: Type.Optional(ArrayOf(SinkStatus)),
+  sources: Type.Optional(ArrayOf(SourceStatus)),
   config: Type.String({ description: 'The configuration as YAML, without secrets.' }),
 });
 export type SystemHealth = Static<typeof SystemHealth>;

@@ -7,6 +7,7 @@ import { LocationProvider } from './provider.ts';
 import { RuleSet } from './rule.ts';
 import { ArrayOf, Named, OneOf, Time } from './schema.ts';
 import { Sink } from './sink.ts';
+import { Source } from './source.ts';
 import { Trackable } from './trackable.ts';
 import { MapView } from './view.ts';
 import { Zone } from './zone.ts';
@@ -39,6 +40,7 @@ export const EntityDocument = Named('EntityDocument', {
   alert_rules: Type.Optional(ArrayOf(AlertRule)),
   views: Type.Optional(ArrayOf(MapView)),
   sinks: Type.Optional(ArrayOf(Sink)),
+  sources: Type.Optional(ArrayOf(Source)),
   members: Type.Optional(MembersByKind),
 });
 
@@ -68,10 +70,13 @@ const ImportProblem = Named('ImportProblem', {
 });
 export type ImportProblem = Static<typeof ImportProblem>;
 
-const MemberList = OneOf(['anchors', 'zones', 'trackables', 'providers', 'fences', 'alert_rules', 'views', 'sinks'], {
-  title: 'ImportList',
-  description: 'A list of a document.',
-});
+const MemberList = OneOf(
+  ['anchors', 'zones', 'trackables', 'providers', 'fences', 'alert_rules', 'views', 'sinks', 'sources'],
+  {
+    title: 'ImportList',
+    description: 'A list of a document.',
+  },
+);
 
 const MemberChange = Named('ImportMemberChange', {
   list: MemberList,
@@ -96,6 +101,7 @@ const CountsByKind = Named('ImportCountsByKind', {
   alert_rules: Type.Optional(ImportCounts),
   views: Type.Optional(ImportCounts),
   sinks: Type.Optional(ImportCounts),
+  sources: Type.Optional(ImportCounts),
 });
 
 /** An import, running or finished. */

@@ -327,11 +327,21 @@ export const SCHEMA_DESCRIPTIONS = {
       },
     ],
   },
-  SourceMap: { description: 'How the members of locations are found in a payload.' },
+  SourceMap: {
+    description:
+      'How the members of locations are found in a payload. x and y are longitude and latitude, easting and northing, or ' +
+      'local coordinates in meters. By default provider_type is unknown, crs is local, and timestamp_generated is the ' +
+      'time of receipt. accuracy is the distance in a proximity.',
+  },
   SourceValue: { description: 'A value of a payload, and its conversion.' },
   SourceCondition: { description: 'A condition that items meet whose value is one of a list.' },
   SourceStatus: { description: 'State of a source at the replying hub.' },
   SourceRefusal: { description: 'The last payload that was refused completely or in part.' },
+  SourcePreset: { description: 'A source of a known system, as a template.' },
+  SourceSample: { description: 'A source, and a sample of its payloads.' },
+  SourceProblem: { description: 'A problem of a payload, an item or a location.' },
+  SourcePreview: { description: 'What a map makes of a sample. Nothing is stored.' },
+  SourcePreviewItem: { description: 'An item of a sample, as a location or proximity.' },
   SourceToken: { description: 'A new token of an http source.' },
   SinkQuietHours: { description: 'Daily time in which an email sink sends nothing.' },
   SinkStatus: { description: 'State of the delivery to a sink.' },

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { REASON_MEMBERS } from './error_body.ts';
 import { Maybe, Named, OneOf, Time } from './schema.ts';
 
 /** Ways by which payloads arrive. */
@@ -63,9 +64,11 @@ const SourceField = Type.Union([SourcePath, SourceValue], {
 export type SourceField = Static<typeof SourceField>;
 export type SourceValue = Static<typeof SourceValue>;
 
-const field = (description: string) => Maybe(Type.Union([SourcePath, SourceValue], { description }));
-
-/** Compiled once per source; see src/mapping/compile_map.ts. */
+/**
+ * Compiled once per source; see src/mapping/compile_map.ts. After the first members come those of a location. x and y are
+ * longitude and latitude, easting and northing, or local coordinates; lengths are in meters, speeds in meters per second,
+ * and angles in degrees clockwise from north.
+ */
 export const SourceMap = Named('SourceMap', {
   items: Maybe(
     Type.String({
@@ -97,22 +100,22 @@ export const SourceMap = Named('SourceMap', {
     }),
   ),
   provider_id: SourceField,
-  provider_type: field('Kind of the provider; unknown by default.'),
-  x: field('Longitude, easting or local x.'),
-  y: field('Latitude, northing or local y.'),
-  z: field('Height in meters.'),
-  source: field('Id or foreign id of the zone.'),
-  crs: field('Coordinate reference system; local by default.'),
-  timestamp_generated: field('Time of the measurement; the time of receipt by default.'),
-  accuracy: field('Horizontal accuracy in meters; of a proximity: the distance.'),
-  floor: field('Floor of the building.'),
-  speed: field('Speed in meters per second.'),
-  course: field('Course in degrees clockwise from true north.'),
-  true_heading: field('Degrees clockwise from true north.'),
-  magnetic_heading: field('Degrees clockwise from magnetic north.'),
-  heading_accuracy: field('Accuracy of the heading in degrees.'),
-  elevation_ref: field('Reference of z: floor or wgs84.'),
-  associated: field('Whether the provider is connected to its network.'),
+  provider_type: Maybe(SourceField),
+  x: Maybe(SourceField),
+  y: Maybe(SourceField),
+  z: Maybe(SourceField),
+  source: Maybe(SourceField),
+  crs: Maybe(SourceField),
+  timestamp_generated: Maybe(SourceField),
+  accuracy: Maybe(SourceField),
+  floor: Maybe(SourceField),
+  speed: Maybe(SourceField),
+  course: Maybe(SourceField),
+  true_heading: Maybe(SourceField),
+  magnetic_heading: Maybe(SourceField),
+  heading_accuracy: Maybe(SourceField),
+  elevation_ref: Maybe(SourceField),
+  associated: Maybe(SourceField),
   properties: Maybe(
     Type.Record(Type.String(), SourceField, {
       title: 'SourceProperties',
@@ -164,6 +167,16 @@ export const Source = Named('Source', {
       description:
         'Password for the broker or the server; without username the bearer token. Never returned; a request without ' +
         'it retains the stored one; null deletes it.',
+    }),
+  ),
+  open_message: Maybe(
+    Type.String({
+      minLength: 1,
+      maxLength: 8000,
+      ...writeOnly,
+      description:
+        'Message that a websocket source sends when it is connected, such as a subscription with a key. Never returned; ' +
+        'a request without it retains the stored one; null deletes it.',
     }),
   ),
   format: OneOf(SOURCE_FORMATS, {
@@ -230,6 +243,52 @@ export const SourceStatus = Named('SourceStatus', {
   error: Type.Optional(Type.String({ description: 'Why it is failing, or the last error of the connection.' })),
 });
 export type SourceStatus = Static<typeof SourceStatus>;
+
+/** A source, and a sample of its payloads. */
+export const SourceSample = Named('SourceSample', {
+  source: Type.Unknown({ description: 'A source as in POST /sources. Its name may be absent.' }),
+  payload: Type.String({ maxLength: SOURCE_PAYLOAD_BYTES_MAX, description: 'A payload as the system sends it.' }),
+  topic: Maybe(Type.String({ maxLength: 1000, description: 'Topic of the MQTT message.' })),
+  sender: Maybe(Type.String({ maxLength: 200, description: 'Address of the sender.' })),
+});
+
+const SourceProblem = Named('SourceProblem', {
+  message: Type.String({ description: 'The problem, with the path and the value found.' }),
+  ...REASON_MEMBERS,
+});
+
+/** What a map makes of a sample. */
+export const SourcePreview = Named('SourcePreview', {
+  items: Type.Array(
+    Named('SourcePreviewItem', {
+      at: Type.String({ description: 'Position of the item in the payload, such as $/tags/3.' }),
+      location: Type.Optional(Type.Unknown({ description: 'The location, as a client would send it.' })),
+      proximity: Type.Optional(Type.Unknown({ description: 'The proximity, as a client would send it.' })),
+      position: Type.Optional(
+        Type.Array(Type.Number(), { description: 'Longitude and latitude at which the location would be.' }),
+      ),
+      problem: Type.Optional(SourceProblem),
+      warnings: Type.Array(SourceProblem, { description: 'Signs of a wrong map or a wrong unit.' }),
+    }),
+    { description: 'The first 100 items.' },
+  ),
+  count: Type.Integer({ minimum: 0, description: 'Number of mapped items.' }),
+  skipped: Type.Integer({ minimum: 0, description: 'Items that do not meet the conditions of the map.' }),
+  problems: Type.Array(SourceProblem, {
+    description: 'Problems of the payload, and of items that do not fit the map. The first 100.',
+  }),
+});
+export type SourcePreview = Static<typeof SourcePreview>;
+
+/** A source of a known system, without address and credentials. */
+export const SourcePreset = Named('SourcePreset', {
+  id: Type.String({ description: 'Id of the preset.' }),
+  name: Type.String({ description: 'Name of the system.' }),
+  note: Type.String({ description: 'What the user must know or do.' }),
+  source: Type.Unknown({ description: 'The members of a source that the format determines.' }),
+  sample: Type.String({ description: 'A payload in the format, with made-up values.' }),
+  topic: Type.Optional(Type.String({ description: 'Topic of the sample.' })),
+});
 
 /** A new token of a source. */
 export const SourceToken = Named('SourceToken', {

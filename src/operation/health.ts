@@ -17,6 +17,7 @@ import type {
 import type { HistoryHealth } from '../model/history.ts';
 import type { LinkHealth, LinkState } from '../model/link.ts';
 import type { SinkStatus } from '../model/sink.ts';
+import type { SourceStatus } from '../model/source.ts';
 import { formatTime } from '../model/time.ts';
 import type { Topic } from '../model/topics.ts';
 import { TOPICS } from '../model/topics.ts';
@@ -47,6 +48,8 @@ export interface HealthOptions {
   readonly links?: MeasuredLinks | undefined;
   /** Sinks of events. */
   readonly sinks?: MeasuredSinks | undefined;
+  /** Sources of locations. */
+  readonly sources?: MeasuredSources | undefined;
   /** Undefined without an event log. */
   readonly eventLog?: MeasuredEventLog | undefined;
 }
@@ -54,6 +57,11 @@ export interface HealthOptions {
 /** Sinks of events. */
 export interface MeasuredSinks {
   statuses(): readonly SinkStatus[];
+}
+
+/** Sources of locations. */
+export interface MeasuredSources {
+  statuses(): readonly SourceStatus[];
 }
 
 /** Links to other hubs. */
@@ -104,6 +112,7 @@ export class Health {
       this.#options;
     const links = this.#links();
     const sinks = this.#options.sinks?.statuses() ?? [];
+    const sources = (this.#options.sources?.statuses() ?? []).map(({ last_refused: _payload, ...status }) => status);
     return {
       ...identity,
       uptime: Math.floor(uptimeMs() / 1000),
@@ -116,6 +125,7 @@ export class Health {
       ...(history && { history: history.health() }),
       ...(links.length > 0 && { links }),
       ...(sinks.length > 0 && { sinks: [...sinks] }),
+      ...(sources.length > 0 && { sources }),
       config: configText,
     };
   }

@@ -10,8 +10,9 @@ import type { Shards } from '../shards/shards.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import type { HubCounts } from './counts.ts';
 import { waitingBytes } from './health.ts';
-import type { MeasuredSinks } from './health.ts';
+import type { MeasuredSinks, MeasuredSources } from './health.ts';
 import { SINK_STATES, type SinkStatus } from '../model/sink.ts';
+import { SOURCE_STATES, type SourceStatus } from '../model/source.ts';
 import { type Family, metric, metricBy } from './metrics.ts';
 
 /** Parts of the hub that are measured. */
@@ -34,6 +35,7 @@ export interface Measured {
   rpc(): RpcCounts;
   readonly alerts?: MeasuredAlerts | undefined;
   readonly sinks?: MeasuredSinks | undefined;
+  readonly sources?: MeasuredSources | undefined;
 }
 
 /** Alerts, and the rules that raise them. */
@@ -62,6 +64,7 @@ export function hubFamilies(hub: Measured): readonly Family[] {
     ...rpcFamilies(hub),
     ...(hub.alerts === undefined ? [] : alertFamilies(hub.alerts)),
     ...(hub.sinks === undefined ? [] : sinkFamilies(hub.sinks)),
+    ...(hub.sources === undefined ? [] : sourceFamilies(hub.sources)),
   ];
 }
 
@@ -217,5 +220,26 @@ function stateFamilies({ counts, entities, writer, held }: Measured): readonly F
       () => writer.failures,
     ),
     metric('hub_worker_restarts_total', 'Failed threads that were replaced.', () => counts().workerRestarts),
+  ];
+}
+
+/** Numbers of the sources, by their ids, at this hub. */
+function sourceFamilies(sources: MeasuredSources): readonly Family[] {
+  const byId = (name: string, help: string, of: (status: SourceStatus) => number): Family => {
+    return metricBy('source', name, help, () => sources.statuses().map((status) => [status.id, of(status)]));
+  };
+  return [
+    metricBy('state', 'hub_sources', 'Sources of locations, by their state at this hub.', () =>
+      SOURCE_STATES.map((state) => [state, sources.statuses().filter((status) => status.state === state).length]),
+    ),
+    byId('hub_source_received_total', 'Received payloads.', ({ received }) => received),
+    byId('hub_source_mapped_total', 'Items mapped to an accepted location or proximity.', ({ mapped }) => mapped),
+    byId('hub_source_skipped_total', 'Items that do not meet the conditions of the map.', ({ skipped }) => skipped),
+    byId('hub_source_refused_total', 'Refused payloads and items.', ({ refused }) => refused),
+    byId('hub_source_throttled_total', 'Payloads and items dropped at a limit.', ({ throttled }) => throttled),
+    byId('hub_source_failures_total', 'Failed connections and requests.', ({ failures }) => failures),
+    byId('hub_source_clock_offset_seconds', 'Time of the source minus that of the hub.', (status) => {
+      return (status.clock_offset ?? 0) / 1000;
+    }),
   ];
 }

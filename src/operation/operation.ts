@@ -21,7 +21,14 @@ import { runCounts, snapshotOf } from './consumption.ts';
 import type { HubCounts } from './counts.ts';
 import type { DatabaseState } from './database_state.ts';
 import { type AllHubs, answerHubs } from './hub_queries.ts';
-import { type ClusterState, Health, type MeasuredEventLog, type MeasuredLinks, type MeasuredSinks } from './health.ts';
+import {
+  type ClusterState,
+  Health,
+  type MeasuredEventLog,
+  type MeasuredLinks,
+  type MeasuredSinks,
+  type MeasuredSources,
+} from './health.ts';
 import {
   type ClusterNumbers,
   clusterFamilies,
@@ -59,6 +66,7 @@ export interface Operated {
   readonly alerts?: MeasuredAlerts;
   readonly hubLinks?: MeasuredLinks;
   readonly sinks?: MeasuredSinks;
+  readonly dataSources?: MeasuredSources;
   readonly eventLog?: MeasuredEventLog | undefined;
   /** Undefined without a cluster. */
   readonly cluster: OperatedCluster | undefined;
@@ -146,6 +154,7 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
     rpc: () => rpc.counts,
     alerts: hub.alerts,
     sinks: hub.sinks,
+    sources: hub.dataSources,
   });
   const ofMqtt = mqtt === undefined ? [] : mqttFamilies(mqtt);
   const ofHistory = history === undefined ? [] : historyFamilies(history, copy);
@@ -170,6 +179,7 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
     history,
     links: hub.hubLinks,
     sinks: hub.sinks,
+    sources: hub.dataSources,
     eventLog: hub.eventLog,
   });
   return {

@@ -8,6 +8,7 @@ import { NONE } from '../../src/alerts/alert_room.ts';
 import { ALERT_RULES } from '../../src/entities/alert_rules.ts';
 import { SINKS } from '../../src/entities/sinks.ts';
 import { WALK_TESTS } from '../../src/entities/walk_tests.ts';
+import { SOURCES } from '../../src/entities/sources.ts';
 import { type DocumentKind, Documents } from '../../src/entities/documents.ts';
 import type { Entities, EntitiesDeps } from '../../src/entities/entities.ts';
 import { Imports } from '../../src/entities/imports.ts';
@@ -88,7 +89,12 @@ export function openApi(
   const ruled: OpenApi['ruled'] = [];
   const fanout = new Fanout({ variantsChanged: () => undefined });
   const rules = new LocatingRules({ commit: async () => undefined, committed: (changed) => void ruled.push(changed) });
-  const defined = () => ({ alert_rules: documents(ALERT_RULES), views: documents(MAP_VIEWS), sinks: documents(SINKS) });
+  const defined = () => ({
+    alert_rules: documents(ALERT_RULES),
+    views: documents(MAP_VIEWS),
+    sinks: documents(SINKS),
+    sources: documents(SOURCES),
+  });
   const api = createApi({
     entities,
     imports: new Imports({ entities, rules, defined, turns: new TaskScheduler(), now: () => NOW_MS, report: fail }),
@@ -134,6 +140,14 @@ export function openApi(
       test: async () => ({ delivered: true, duration: 1 }),
       act: async () => undefined,
       replay: async () => undefined,
+    },
+    sources: {
+      documents: documents(SOURCES),
+      statuses: () => [],
+      status: () => assert.fail('No source runs here'),
+      rotateToken: async () => ({ token: 'token' }),
+      post: () => undefined,
+      preview: async () => ({ items: [], count: 0, skipped: 0, problems: [] }),
     },
     upToDate: () => undefined,
     zonesMoved: () => undefined,

@@ -79,6 +79,18 @@ const WALK_TEST_POINTS: CoveredBy = [
   'e2e/walk_tests.test.ts',
   'A walk test takes its points from the anchors of a zone, and rejects bad members by name',
 ];
+const SOURCES: CoveredBy = [
+  'e2e/data_sources.test.ts',
+  'An http source accepts payloads with its own token alone, which is shown once and can be rotated',
+];
+const SOURCE_PREVIEW: CoveredBy = [
+  'e2e/data_sources.test.ts',
+  'A preview returns locations with their positions and warnings, or the path and the value found',
+];
+const SOURCE_PRESETS: CoveredBy = [
+  'mapping/presets.test.ts',
+  'Every preset is a valid source, and maps its sample to a valid location or proximity',
+];
 const OWNERS: CoveredBy = ['e2e/operation.test.ts', 'at /cluster/owners that it owns everything, without a cluster'];
 const DOCUMENTS: CoveredBy = ['contract/documents.test.ts', 'openapi.json of v2 has no dangling references'];
 const PAGES: CoveredBy = ['api/docs_pages.test.ts', 'The documentation pages load only files of the hub'];
@@ -160,6 +172,14 @@ export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   '/walk_tests/{walk_test_id}/pass': [WALK_TESTS, WALK_TEST_POINTS],
   '/walk_tests/{walk_test_id}/finish': [WALK_TESTS],
   '/walk_tests/{walk_test_id}/result': [WALK_TESTS, ['core/walk_figures.test.ts', 'are those computed by hand']],
+  '/sources': [SOURCES],
+  '/sources/status': [SOURCES],
+  '/sources/presets': [SOURCE_PRESETS],
+  '/sources/preview': [SOURCE_PREVIEW],
+  '/sources/{data_source_id}': [SOURCES],
+  '/sources/{data_source_id}/status': [SOURCES],
+  '/sources/{data_source_id}/token': [SOURCES],
+  '/sources/{data_source_id}/data': [SOURCES],
   '/anchors': [ANCHORS],
   '/anchors/summary': [['api/anchor_endpoints.test.ts', 'include georeferenced positions of the zone, if possible']],
   '/anchors/{anchor_id}': [ANCHORS],

@@ -5,7 +5,7 @@ import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import { assertRefused, type BadCall, badBodies, badMethod, badPaths, badQueries } from './bad_calls.ts';
 import { Documented } from './documented.ts';
 import { ENDPOINTS, testName, versionsOf } from './endpoints.ts';
-import { BODIES, filled, restore } from './world.ts';
+import { BODIES, filled, HEADERS, restore } from './world.ts';
 
 /** Its reply never ends: test/e2e/event_log.test.ts reads it. */
 const ENDLESS = '/events/stream';
@@ -73,6 +73,7 @@ describe('the endpoints of the hub', () => {
       sent.method ?? method,
       base + (sent.path ?? filled(path)) + (sent.query ?? ''),
       body,
+      HEADERS[title] ?? {},
     );
     documented[version]?.check(method, path, reply);
     return reply;

@@ -142,6 +142,11 @@ export const BODIES: Readonly<Record<string, () => unknown>> = {
   'POST /walk_tests': () => walkTest,
   'PUT /walk_tests/{walk_test_id}': () => walkTest,
   'POST /walk_tests/{walk_test_id}/pass': () => ({ point_id: 'P1' }),
+  'POST /sources': () => source,
+  'PUT /sources/{data_source_id}': () => source,
+  'PATCH /sources/{data_source_id}': () => ({ op: 'replace', path: '/name', value: 'Another name' }),
+  'POST /sources/preview': () => ({ source, payload: '{"id":"tag-1","lon":8.68,"lat":50.11}' }),
+  'POST /sources/{data_source_id}/data': () => ({ id: 'tag-1', lon: 8.68, lat: 50.11 }),
   'POST /anchors': () => ({ ...anchor, id: newName() }),
   'PUT /anchors/{anchor_id}': () => anchor,
   'PATCH /anchors/{anchor_id}': () => addProperties,
@@ -153,6 +158,9 @@ export const BODIES: Readonly<Record<string, () => unknown>> = {
   'PUT /license/key': () => ({ license_key: '00000000-0000-4000-8000-000000000000' }),
 };
 
+/** Headers by operation, of operations with tokens of their own. */
+export const HEADERS: Record<string, Readonly<Record<string, string>>> = {};
+
 const alertRule = { name: 'Somebody is there', kind: 'more_inside', more_than: 0 };
 /** Disabled, so that it connects to nothing. */
 const link = { name: 'Plant 2', url: 'http://127.0.0.1:9/v2', enabled: false };
@@ -161,6 +169,10 @@ const sink = { name: 'Nowhere', type: 'webhook', url: 'https://sink.invalid/', t
 const walkTest = {
   ...{ name: 'The hall', object_type: 'provider', object_id: 'tag-1' },
   points: [{ id: 'P1', position: point(8.6828, 50.1113) }],
+};
+const source = {
+  ...{ name: 'Tags', kind: 'http', format: 'json' },
+  map: { provider_id: '/id', x: '/lon', y: '/lat', crs: { value: 'EPSG:4326' } },
 };
 const mapView = { name: 'The hall', address: '?at=8.6828,50.1113&z=18' };
 
@@ -197,6 +209,9 @@ export async function restore(hub: TestHub): Promise<void> {
   IDS['view_id'] = await firstOf(hub, '/views', mapView);
   IDS['walk_test_id'] = await firstOf(hub, '/walk_tests', walkTest);
   IDS['sink_id'] = await firstOf(hub, '/sinks', sink);
+  IDS['data_source_id'] = await firstOf(hub, '/sources', source);
+  const { token } = (await hub.post(`/sources/${IDS['data_source_id']}/token`)).body as { token: string };
+  HEADERS['POST /sources/{data_source_id}/data'] = { authorization: `Bearer ${token}` };
   IDS['rule_id'] = await firstOf(hub, '/alerts/rules', alertRule);
   // It is raised a moment after its rule is created, and stays when the rule is deleted.
   for (let left = LOOKS; left > 0; left--) {

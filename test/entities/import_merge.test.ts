@@ -23,7 +23,7 @@ async function planned(entities: Entities, lists: object, { deletesMembers = fal
     deletesMembers,
     shapes: entities.shapes,
     rules: [],
-    defined: { alert_rules: [], views: [], sinks: [] },
+    defined: { alert_rules: [], views: [], sinks: [], sources: [] },
     replacesDefined: false,
     checked: async () => undefined,
   });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ALERT_RULES } from '../../src/entities/alert_rules.ts';
 import { SINKS } from '../../src/entities/sinks.ts';
+import { SOURCES } from '../../src/entities/sources.ts';
 import { type DefinedWrite, Documents, type DocumentsDeps } from '../../src/entities/documents.ts';
 import type { Change, Entities, EntitiesDeps } from '../../src/entities/entities.ts';
 import { type ImportOrder, Imports } from '../../src/entities/imports.ts';
@@ -10,6 +11,7 @@ import { LocatingRules } from '../../src/entities/locating_rules.ts';
 import { MAP_VIEWS } from '../../src/entities/map_views.ts';
 import type { AlertRule } from '../../src/model/alert.ts';
 import type { Sink } from '../../src/model/sink.ts';
+import type { Source } from '../../src/model/source.ts';
 import type { LocatingRule } from '../../src/model/rule.ts';
 import type { MapView } from '../../src/model/view.ts';
 import { TaskScheduler } from '../../src/time/task_scheduler.ts';
@@ -29,6 +31,7 @@ interface Opened {
     readonly alert_rules: Documents<AlertRule>;
     readonly views: Documents<MapView>;
     readonly sinks: Documents<Sink>;
+    readonly sources: Documents<Source>;
   };
   /** Rules and views that were stored without entities. */
   readonly written: readonly DefinedWrite[];
@@ -59,6 +62,7 @@ function open(deps: Partial<EntitiesDeps> = {}, more: { bytesMax?: number } = {}
     alert_rules: new Documents(ALERT_RULES, deps_),
     views: new Documents(MAP_VIEWS, deps_),
     sinks: new Documents(SINKS, deps_),
+    sources: new Documents(SOURCES, deps_),
   };
   const defined = () => documents;
   const imports = new Imports({ entities, rules, defined, turns: new TaskScheduler(), now: () => 0, report, ...more });

@@ -306,7 +306,7 @@ async function planned(entities: Entities, document: HubDocument, deletesMembers
     deletesMembers,
     shapes: entities.shapes,
     rules: [],
-    defined: { alert_rules: [], views: [], sinks: [] },
+    defined: { alert_rules: [], views: [], sinks: [], sources: [] },
     replacesDefined: false,
     checked: async () => undefined,
   });

@@ -95,6 +95,13 @@ export const AREAS: readonly Area[] = [
   { path: 'src/events', mayImport: [...INNER, 'src/fanout'] },
   { path: 'src/alerts', mayImport: [...INNER, 'src/entities', 'src/fanout'] },
   { path: 'src/sinks', mayImport: [...INNER, 'src/entities', 'src/fanout', 'src/remote'] },
+  {
+    path: 'src/sources',
+    mayImport: [...INNER, 'src/entities', 'src/ingest', 'src/mapping'].concat([
+      'src/adapters/iso24730/line_splitter.ts',
+      'src/links/link_runner.ts',
+    ]),
+  },
   { path: 'src/auth', mayImport: INNER },
   { path: 'src/rpc', mayImport: ['src/model'], packages: [] },
   {
@@ -106,6 +113,7 @@ export const AREAS: readonly Area[] = [
       'src/events',
       'src/ingest',
       'src/fanout',
+      'src/mapping/presets.ts',
       'src/socket/docs',
       'src/history/queries',
     ],
@@ -200,7 +208,7 @@ export const SINGLE_SITES: Readonly<Record<string, readonly string[]>> = {
   '@nats-io/transport-node': ['src/cluster/nats/connection.ts', 'src/sinks/nats.ts'],
   '@platformatic/kafka': ['src/sinks/kafka.ts'],
   nodemailer: ['src/sinks/email.ts'],
-  mqtt: ['src/mqtt/broker_connection.ts', 'src/cli/demo/broker_feed.ts'],
+  mqtt: ['src/mqtt/broker_connection.ts', 'src/cli/demo/broker_feed.ts', 'src/sources/mqtt.ts'],
 };
 
 /** Optional rooms, which a hub only loads if it uses them, and the files that may import each. All others use `import()`. */
@@ -219,6 +227,11 @@ export const OPTIONAL_ROOMS: readonly { readonly path: string; readonly importer
   // For a hub without sinks, and for a sink of another type.
   ...['sink_runner', 'webhook', 'hub', 'kafka', 'nats', 'email'].map((name) => ({
     path: `src/sinks/${name}.ts`,
+    importers: ['test'],
+  })),
+  // For a hub without sources, and for a source of another kind.
+  ...['source_runner', 'preview', 'mqtt', 'tcp', 'udp', 'websocket', 'poll'].map((name) => ({
+    path: `src/sources/${name}.ts`,
     importers: ['test'],
   })),
   { path: 'src/sinks/open_sender.ts', importers: ['src/sinks/sink_runner.ts', 'test'] },

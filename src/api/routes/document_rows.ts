@@ -20,11 +20,13 @@ interface DocumentRows<T extends DefinedDocument> {
   prepared?(body: unknown, hub: ApiDeps): unknown;
   /** Computed members of a document in replies. */
   added?(document: T, hub: ApiDeps): object;
+  /** Members that only the reply to the creation has. */
+  created?(document: T, hub: ApiDeps): Promise<object>;
 }
 
 /** The endpoints of documents: list, create, get, replace and delete, in that order. */
 export function documentRows<T extends DefinedDocument>(rows: DocumentRows<T>): readonly ApiRoute[] {
-  const { path, idName, schema, noun, summaries, removed, of, added, prepared } = rows;
+  const { path, idName, schema, noun, summaries, removed, of, added, prepared, created } = rows;
   const shown = (document: T, hub: ApiDeps): object => ({ ...of(hub).shown(document), ...added?.(document, hub) });
   const one = `${path}/:${idName}`;
   const stored = `The stored ${noun}.`;
@@ -47,7 +49,8 @@ export function documentRows<T extends DefinedDocument>(rows: DocumentRows<T>): 
       replies: { 201: { description: stored, schema } },
       async handle({ body, path: requested, reply }, hub) {
         const document = await of(hub).create(prepared === undefined ? body : prepared(body, hub));
-        return reply.created(JSON.stringify(shown(document, hub)), `${requested}/${document.id}`);
+        const more = await created?.(document, hub);
+        return reply.created(JSON.stringify({ ...shown(document, hub), ...more }), `${requested}/${document.id}`);
       },
     }),
     valueRoute({

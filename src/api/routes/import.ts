@@ -23,6 +23,7 @@ const DEFINED_PATHS: Readonly<Record<string, readonly [collection: string, item:
   alert_rules: ['/alerts/rules', '/alerts/rules/:rule_id'],
   views: ['/views', '/views/:view_id'],
   sinks: ['/sinks', '/sinks/:sink_id'],
+  sources: ['/sources', '/sources/:data_source_id'],
 };
 
 type Document = Readonly<Record<string, unknown>>;

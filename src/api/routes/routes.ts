@@ -20,6 +20,7 @@ import { RPC_ROUTES } from './rpc.ts';
 import { RULE_ROUTES } from './rules.ts';
 import { SEARCH_ROUTES } from './search.ts';
 import { SINK_ROUTES } from './sinks.ts';
+import { SOURCE_ROUTES } from './sources.ts';
 import { TRACKABLE_ROUTES } from './trackables.ts';
 import { VIEW_ROUTES } from './views.ts';
 import { WALK_TEST_ROUTES } from './walk_tests.ts';
@@ -40,6 +41,7 @@ export const ROUTES: readonly ApiRoute[] = [
     ...LINK_ROUTES,
     ...SINK_ROUTES,
     ...WALK_TEST_ROUTES,
+    ...SOURCE_ROUTES,
     ...entityRows({ kind: 'anchor', path: '/anchors', resource: 'anchor_id', schema: Anchor }),
   ]),
   ...ADAPTER_ROUTES,

@@ -5,6 +5,7 @@ export const DEFINITIONS = {
   alert_rules: { path: '/alerts/rules', label: t('Alert rules'), several: 'alert rules' },
   views: { path: '/views', label: t('Saved views'), several: 'saved views' },
   sinks: { path: '/sinks', label: t('Sinks'), several: 'sinks' },
+  sources: { path: '/sources', label: t('Data sources'), several: 'data sources' },
 } as const satisfies Readonly<Record<string, { path: string; label: string; several: Text }>>;
 
 export type DefinitionName = keyof typeof DEFINITIONS;

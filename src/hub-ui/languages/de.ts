@@ -441,6 +441,8 @@ export const german = {
   Dark: 'Dunkel',
   'Dashed edge: zone': 'Gestrichelte Kante: Zone',
   Data: 'Daten',
+  'Data sources': 'Datenquellen',
+  'data sources': 'Datenquellen',
   Database: 'Datenbank',
   'Date and time, {zone}': 'Datum und Uhrzeit, {zone}',
   '1 day': '1 Tag',

@@ -241,6 +241,7 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   odd_rows: 'muss eine gerade Zahl von Zeilen haben',
   open_datetime: 'verlangt ein datetime mit beiden Enden',
   open_ring: 'muss mindestens {limit} Positionen haben, die letzte gleich der ersten',
+  outside_zones: 'liegt außerhalb aller Zonen',
   out_of_choices: 'muss eins von diesen sein: {allowed}',
   out_of_cluster: '{operation} nicht möglich: Dieser Hub ist nicht in seinem Cluster',
   out_of_crs: 'muss in Reichweite des crs liegen',
@@ -307,6 +308,7 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   taken_id: '{kind} „{id}“ gibt es schon',
   taken_zone_name: 'muss sich von Ids und Fremd-Ids anderer Zonen unterscheiden',
   text_too_long: 'darf nur Texte bis {limit} Byte haben',
+  time_far_off: 'liegt mehr als einen Tag von der Zeit des Hubs entfernt',
   token_algorithm: 'Das Zugriffstoken ist ungültig: Sein Algorithmus ist nicht zugelassen',
   token_claim: 'Das Zugriffstoken ist ungültig: Seine Angabe {claim} fehlt oder passt nicht',
   token_client:
