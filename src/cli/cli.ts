@@ -8,6 +8,7 @@ import { doctorCommand } from './doctor/doctor.ts';
 import { replayCommand } from './replay/replay.ts';
 import { rpcCommand } from './rpc.ts';
 import { sinksCommand } from './sinks.ts';
+import { sourcesCommand } from './sources.ts';
 import { tailCommand } from './tail.ts';
 
 /** Command-line tools of the hub. They use only its public API; those in data/ use its database. */
@@ -18,6 +19,7 @@ const program = new Command('hub')
   .addCommand(tailCommand())
   .addCommand(rpcCommand())
   .addCommand(sinksCommand())
+  .addCommand(sourcesCommand())
   .addCommand(doctorCommand());
 for (const command of dataCommands()) program.addCommand(command);
 

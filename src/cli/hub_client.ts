@@ -55,6 +55,12 @@ export function hubClient(hub: string, { signal }: { signal: AbortSignal }): Hub
   };
 }
 
+/** The body of a reply. Throws a CliError if the hub rejected the request. */
+export function parsedReply({ ok, status, message, text }: HubReply): unknown {
+  if (ok) return JSON.parse(text);
+  throw new CliError(`The hub rejects the request: ${message} (${status})`);
+}
+
 /** Error for an unreachable hub, or a lost connection. */
 export function unreachable(hub: string, error: unknown): CliError {
   const code = codeOf(error);

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { Sink, SinkReplay, SinkStatus, SinkTest } from '../model/sink.ts';
 import { CliError } from './command_error.ts';
-import { hubClient, type HubReply } from './hub_client.ts';
+import { hubClient, parsedReply } from './hub_client.ts';
 import { hubOption, interruption } from './options.ts';
 
 /** `sinks list`, `sinks test <id>` and `sinks replay <id>`: the delivery of events to other systems. */
@@ -31,8 +31,8 @@ export function sinksCommand(): Command {
 
 async function listSinks({ hub }: { hub: string }): Promise<void> {
   const client = hubClient(hub, { signal: interruption() });
-  const sinks = parsed(await client.send('GET', '/sinks')) as readonly Sink[];
-  const statuses = parsed(await client.send('GET', '/sinks/status')) as readonly SinkStatus[];
+  const sinks = parsedReply(await client.send('GET', '/sinks')) as readonly Sink[];
+  const statuses = parsedReply(await client.send('GET', '/sinks/status')) as readonly SinkStatus[];
   for (const { id, name, type } of sinks) {
     const { state, delivered = 0, waiting = 0, lag = 0, error = '' } = statuses.find((each) => each.id === id) ?? {};
     const numbers = `${delivered} delivered, ${waiting} waiting, ${Math.round(lag / 1000)} s behind`;
@@ -42,7 +42,7 @@ async function listSinks({ hub }: { hub: string }): Promise<void> {
 
 async function testSink(id: string, { hub }: { hub: string }): Promise<void> {
   const client = hubClient(hub, { signal: interruption() });
-  const { delivered, duration, error } = parsed(await client.send('POST', `${pathOf(id)}/test`)) as SinkTest;
+  const { delivered, duration, error } = parsedReply(await client.send('POST', `${pathOf(id)}/test`)) as SinkTest;
   if (!delivered) throw new CliError(`The target has not accepted the test event: ${error}`);
   process.stdout.write(`The target has accepted the test event in ${duration} ms\n`);
 }
@@ -50,16 +50,10 @@ async function testSink(id: string, { hub }: { hub: string }): Promise<void> {
 async function replaySink(id: string, { hub, after, from }: SinkReplay & { readonly hub: string }): Promise<void> {
   const client = hubClient(hub, { signal: interruption() });
   const position = { ...(after != null && { after }), ...(from != null && { from }) };
-  const { state } = parsed(await client.send('POST', `${pathOf(id)}/replay`, position)) as SinkStatus;
+  const { state } = parsedReply(await client.send('POST', `${pathOf(id)}/replay`, position)) as SinkStatus;
   process.stdout.write(`The sink delivers from there; it is ${state}\n`);
 }
 
 function pathOf(id: string): string {
   return `/sinks/${encodeURIComponent(id)}`;
-}
-
-/** The body of a reply. Throws a CliError if the hub rejected the request. */
-function parsed({ ok, status, message, text }: HubReply): unknown {
-  if (ok) return JSON.parse(text);
-  throw new CliError(`The hub rejects the request: ${message} (${status})`);
 }

@@ -4,7 +4,6 @@ import { Maybe, Named, OneOf, Time } from './schema.ts';
 
 /** Ways by which payloads arrive. */
 export const SOURCE_KINDS = ['http', 'mqtt', 'udp', 'tcp', 'websocket', 'poll'] as const;
-export type SourceKind = (typeof SOURCE_KINDS)[number];
 
 export const SOURCE_FORMATS = ['json', 'csv', 'nmea'] as const;
 

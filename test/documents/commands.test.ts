@@ -8,6 +8,7 @@ import { doctorCommand } from '../../src/cli/doctor/doctor.ts';
 import { replayCommand } from '../../src/cli/replay/replay.ts';
 import { rpcCommand } from '../../src/cli/rpc.ts';
 import { sinksCommand } from '../../src/cli/sinks.ts';
+import { sourcesCommand } from '../../src/cli/sources.ts';
 import { tailCommand } from '../../src/cli/tail.ts';
 import { type Document, documentOf, ROOT, readDocuments, section } from './documents.ts';
 
@@ -20,6 +21,7 @@ const HUB_COMMANDS = [
   tailCommand(),
   rpcCommand(),
   sinksCommand(),
+  sourcesCommand(),
   ...dataCommands(),
 ].map((command) => command.name());
 /** Placeholder for any profile. */

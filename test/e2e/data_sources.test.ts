@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { WebSocketServer } from 'ws';
 import type { SourceStatus } from '../../src/model/source.ts';
-import { runCliIn } from '../cli/run_cli.ts';
+import { runCli, runCliIn } from '../cli/run_cli.ts';
 import { Broker, whyNo } from '../mqtt/brokers.ts';
 import { TestMqttClient, until } from '../mqtt/mqtt_client.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
@@ -335,4 +335,28 @@ test('Sources and their tokens survive a restart, and an export has the sources 
     { authorization: `Bearer ${token}` },
   );
   assert.equal(sent.status, 204, sent.text);
+});
+
+test('The commands list sources, test a payload and replace a token', async (t) => {
+  const hub = await openHub(t);
+  const { id, token } = await create(hub, BODY);
+  const folder = await mkdtemp(join(tmpdir(), 'hub-sources-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const [payload, bad, source] = [join(folder, 'payload'), join(folder, 'bad'), join(folder, 'source.json')];
+  await writeFile(payload, '[{"id":"a","lon":8,"lat":50},{"id":"b","lat":50}]');
+  await writeFile(bad, '{"id":"b","lat":50}');
+  await writeFile(source, JSON.stringify({ ...BODY, map: { ...MAP, x: { value: 7 } } }));
+  const run = (...args: string[]) => runCli('sources', ...args, '--hub', hub.origin);
+  const tested = (await run('test', id, payload)).out;
+  assert.match(tested, /^\{"at":"\$\/0","location":\{.*\},"position":\[8,50\]\}$/m);
+  assert.match(tested, /^problem: \$\/1\/lon: is required, but is missing, found nothing$/m);
+  assert.match(tested, /^1 mapped, 0 skipped, 1 refused$/m);
+  assert.match((await run('test', source, bad)).out, /"position":\[7,50\]/);
+  assert.match((await run('test', id, bad)).err, /The source would refuse the payload/);
+  const rotated = (await run('token', id)).out.trim();
+  assert.notEqual(rotated, token);
+  const headers = { authorization: `Bearer ${rotated}` };
+  assert.equal((await hub.request('POST', `/sources/${id}/data`, { id: 'a', lon: 8, lat: 50 }, headers)).status, 204);
+  const listed = (await run('list')).out;
+  assert.match(listed, new RegExp(`^${id}\thttp\tTags\treceiving\t1 received, 1 mapped, 0 refused, 0 throttled$`, 'm'));
 });
