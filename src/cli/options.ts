@@ -58,3 +58,10 @@ export function interruption(): AbortSignal {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => controller.abort());
   return controller.signal;
 }
+
+/** Parses a multiple of the recorded speed; Infinity for 0 and max. */
+export function speed(text: string): number {
+  if (text === 'max') return Number.POSITIVE_INFINITY;
+  const factor = number({ min: 0 })(text);
+  return factor === 0 ? Number.POSITIVE_INFINITY : factor;
+}

@@ -124,7 +124,11 @@ export const AREAS: readonly Area[] = [
   { path: 'src/transport', mayImport: ['src/model'] },
   {
     path: 'src/cli/data',
-    mayImport: [...INNER, 'src/cli/command_error.ts', 'src/cli/options.ts', 'src/cli/status_line.ts'].concat([
+    mayImport: [...INNER, 'src/mapping'].concat([
+      ...['command_error', 'entities', 'history_of', 'hub_client', 'options', 'status_line'].map(
+        (name) => `src/cli/${name}.ts`,
+      ),
+      ...['deliver', 'pace', 'recording'].map((name) => `src/cli/replay/${name}.ts`),
       'src/config',
       'src/entities',
       'src/store',

@@ -1,7 +1,8 @@
 import { Command, Option } from 'commander';
 import { HISTORY_TOPICS } from '../../model/history.ts';
-import { number, time } from '../options.ts';
+import { hubOption, number, speed, time } from '../options.ts';
 import { EXPORT_FORMATS, type ExportOptions, type PruneOptions } from './history_options.ts';
+import { isPositionFile, type PositionOptions } from './position_options.ts';
 
 /**
  * Commands for data.dat, or for the data of a cluster. They read the configuration in the folder HUB_CONFIG_PATH, by
@@ -33,13 +34,45 @@ export function dataCommands(): Command[] {
       .action(async (file: string) => (await import('./export.ts')).exportCommand(file)),
     new Command('import')
       .description(
-        'create or update the entities of a JSON document, all or none; the hub must be stopped, unless it is in a cluster',
+        'create or update the entities of a JSON document, all or none; the hub must be stopped, unless it is in a cluster. ' +
+          'Positions of a .csv, .ndjson or .parquet file are sent to a running hub instead',
       )
-      .argument('<file>', 'a document in the format of export')
+      .argument('<file>', 'a document in the format of export, or a file of positions')
       .option('--replace', 'delete entities and members that are missing in the document')
-      .action(async (...given: [string, { replace?: boolean }]) =>
-        (await import('./import.ts')).importCommand(...given),
-      ),
+      .option('--id <column>', 'positions: column with the id of the provider; default id')
+      .option('--x <column>', 'positions: column with the longitude, easting or local x; default x')
+      .option('--y <column>', 'positions: column with the latitude, northing or local y; default y')
+      .option('--z <column>', 'positions: column with the height')
+      .option('--time <column>', 'positions: column with the time; default time')
+      .addOption(
+        new Option('--time-unit <unit>', 'positions: unit of the time').choices(['iso', 's', 'ms']).default('iso'),
+      )
+      .option(
+        '--time-zone <zone>',
+        'positions: time zone of times without an offset, such as Europe/Berlin; default UTC',
+      )
+      .option('--crs <crs>', 'positions: coordinate reference system, unless --zone is given', 'EPSG:4326')
+      .option('--zone <id>', 'positions: zone of local coordinates, by its id or foreign id')
+      .option('--type <type>', 'positions: type of the providers', 'unknown')
+      .option('--map <file>', 'positions: JSON file with the map of a data source, instead of the columns')
+      .option('--make-trackables', 'positions: create a trackable for each provider without one')
+      .option(
+        '--speed <factor>',
+        'positions: multiple of the recorded speed; 0 or max: as fast as possible',
+        speed,
+        speed('max'),
+      )
+      .option(
+        '--batch <count>',
+        'positions: maximum locations per request',
+        number({ min: 1, max: 10_000, whole: true }),
+        256,
+      )
+      .addOption(hubOption())
+      .action(async (file: string, options: PositionOptions & { readonly replace?: boolean }) => {
+        if (isPositionFile(file)) await (await import('./positions.ts')).importPositions(file, options);
+        else await (await import('./import.ts')).importCommand(file, options);
+      }),
     historyCommand(),
   ];
 }

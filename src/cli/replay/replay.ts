@@ -10,7 +10,7 @@ import { countEvents, EventCounts } from '../event_counts.ts';
 import type { EventStream } from '../event_stream.ts';
 import { historyOf, NOT_RECORDED } from '../history_of.ts';
 import { hubClient } from '../hub_client.ts';
-import { hubOption, interruption, number } from '../options.ts';
+import { hubOption, interruption, number, speed } from '../options.ts';
 import { bar, StatusLine } from '../status_line.ts';
 import { deliver, type DeliveryTally } from './deliver.ts';
 import { resample } from './interpolate.ts';
@@ -39,12 +39,6 @@ export function replayCommand(): Command {
     .option('--batch <count>', 'maximum locations per request', number({ min: 1, max: 10_000, whole: true }), 256)
     .addOption(hubOption())
     .action(replay);
-}
-
-function speed(text: string): number {
-  if (text === 'max') return Number.POSITIVE_INFINITY;
-  const factor = number({ min: 0 })(text);
-  return factor === 0 ? Number.POSITIVE_INFINITY : factor;
 }
 
 interface Options {
