@@ -10,7 +10,7 @@ const FILES = readSourceFiles();
 const { scripts } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as { scripts: Record<string, string> };
 
 test('Every test file is in exactly one group', () => {
-  const there = globSync('test/**/*.test.ts', { cwd: ROOT }).map((path) => path.replaceAll('\\', '/'));
+  const there = globSync('{test,sdk/*/test}/**/*.test.ts', { cwd: ROOT }).map((path) => path.replaceAll('\\', '/'));
   assert.ok(there.length > 300, `found only ${there.length} files`);
   const grouped = GROUPS.flatMap((group) => testsIn(FILES, group));
   assert.deepEqual(grouped.toSorted(), there.toSorted());

@@ -54,6 +54,10 @@ export const SLOW: Readonly<Record<string, string>> = {
     'downloads a generator; test/contract/for_generators.test.ts checks the documents',
   'test/clients/generated_typescript.test.ts':
     'downloads a generator; test/contract/for_generators.test.ts checks the documents',
+  'test/sdk/generators.test.ts':
+    'downloads generators; generated.test.ts of that folder compares the hash of the document',
+  'test/sdk/readme.test.ts':
+    'packs and installs the SDKs; the tests in sdk/ and acceptance.test.ts of that folder use them without',
   'test/clients/go.test.ts':
     'downloads packages, and compiles; test/contract/go_client.test.ts makes the same requests',
   'test/clients/omlox_cli.test.ts':
@@ -137,7 +141,7 @@ export function groupOf(file: SourceFile, all: ReadonlyMap<string, SourceFile>):
 export function testsIn(files: readonly SourceFile[], group?: Group): string[] {
   const all = new Map(files.map((file) => [file.path, file]));
   return files
-    .filter((file) => file.path.startsWith('test/') && file.path.endsWith('.test.ts'))
+    .filter(({ path }) => /^(test|sdk)\//.test(path) && path.endsWith('.test.ts'))
     .filter((file) => group === undefined || groupOf(file, all) === group)
     .map(({ path }) => path);
 }

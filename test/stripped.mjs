@@ -15,7 +15,7 @@ import { bundleOf, ensureBundled, entriesIn } from '../src/bundle.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FOLDER = join(ROOT, 'node_modules', '.cache', 'stripped');
-const SOURCES = ['bench', 'deploy', 'src', 'test', 'wasm', 'workers'];
+const SOURCES = ['bench', 'deploy', 'sdk', 'src', 'test', 'wasm', 'workers'];
 const OWN_OPTION = `--import=${import.meta.url}`;
 
 /**

@@ -31,7 +31,7 @@ interface Block {
 }
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const FOLDERS = ['docs', 'deploy', 'src', 'bench', 'test', '.github'];
+const FOLDERS = ['docs', 'deploy', 'src', 'bench', 'test', 'sdk', '.github'];
 const FENCED = /^```(\w*)\n([\s\S]*?)^```$/gm;
 
 /** All documents: those of the root folder, and those in subfolders. */

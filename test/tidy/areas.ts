@@ -183,7 +183,8 @@ export const AREAS: readonly Area[] = [
     path: 'deploy/packages',
     mayImport: ['src/bundle.mjs', 'src/build_ui.mjs', 'src/launch.mjs', 'bench/process/go_installed.ts'],
   },
-  { path: 'test', mayImport: ['src', 'workers', 'wasm', 'bench'] },
+  { path: 'sdk', mayImport: [] },
+  { path: 'test', mayImport: ['src', 'workers', 'wasm', 'bench', 'sdk'] },
 ];
 
 /** The only parts that may import a package. Tests and benches may import any. */

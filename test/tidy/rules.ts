@@ -10,7 +10,7 @@ export interface Rule {
   readonly kept: SourceFile;
 }
 
-const TESTED = /^(test|bench)\//;
+const TESTED = /^(test|bench|sdk\/\w+\/test)\//;
 const CLOCKS = [
   'src/hub/hub.ts',
   'src/hub/connect_ingest.ts',
@@ -27,6 +27,7 @@ const CLOCKS = [
   'workers/wide_column.ts',
   'bench',
   'test',
+  'sdk',
 ];
 const SILENT = ['src/model', 'src/core', 'src/fence_index', 'wasm'];
 /** Names that are not part of the language. `a.process` is a member, not the global. */
@@ -42,6 +43,7 @@ const ENTRIES = [
   'deploy/packages/location-hub.mjs',
   'src/hub-ui/main.tsx',
   'src/hub-ui/shell/service_worker.ts',
+  'sdk/typescript/src/client.ts',
 ];
 
 export const RULES: readonly Rule[] = [
@@ -167,7 +169,7 @@ function linesWith(text: string, pattern: RegExp): number[] {
 }
 
 const TOP_LEVEL = ['package.json', 'package-lock.json', 'tsconfig.json', 'biome.json', 'knip.json', 'hub_config.yaml']
-  .concat(['src', 'workers', 'wasm', 'bench', 'test', 'docs', 'deploy'])
+  .concat(['src', 'workers', 'wasm', 'bench', 'test', 'docs', 'deploy', 'sdk'])
   .concat(['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'NOTICE']);
 
 /** Names that git ignores, in addition to those with a dot. */

@@ -28,7 +28,7 @@ export interface SourceFile {
 /** Folder of the project, with a trailing slash. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** Folders of source files. */
-export const FOLDERS = ['src', 'workers', 'wasm', 'bench', 'deploy', 'test'];
+export const FOLDERS = ['src', 'workers', 'wasm', 'bench', 'deploy', 'test', 'sdk'];
 const SOURCE = /\.(ts|tsx|mjs)$/;
 
 export function readSourceFiles(): SourceFile[] {
@@ -37,7 +37,7 @@ export function readSourceFiles(): SourceFile[] {
       (name) => `${folder}/${name.replaceAll('\\', '/')}`,
     ),
   )
-    .filter((path) => SOURCE.test(path))
+    .filter((path) => SOURCE.test(path) && !path.includes('/node_modules/') && !path.includes('/dist/'))
     .sort()
     .map((path) => sourceFile(path, readFileSync(ROOT + path, 'utf8')));
 }
