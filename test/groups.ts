@@ -56,6 +56,8 @@ export const SLOW: Readonly<Record<string, string>> = {
     'downloads a generator; test/contract/for_generators.test.ts checks the documents',
   'test/sdk/generators.test.ts':
     'downloads generators; generated.test.ts of that folder compares the hash of the document',
+  'test/sdk/python.test.ts':
+    'downloads packages; acceptance.test.ts of that folder runs the same rounds with the other SDK',
   'test/sdk/readme.test.ts':
     'packs and installs the SDKs; the tests in sdk/ and acceptance.test.ts of that folder use them without',
   'test/clients/go.test.ts':

@@ -23,6 +23,13 @@ test('The TypeScript SDK has the version and license of the hub, and versions of
   assert.equal(readFileSync(`${ROOT}sdk/typescript/LICENSE`, 'utf8'), readFileSync(`${ROOT}LICENSE`, 'utf8'));
 });
 
+test('The Python SDK has the version and license of the hub', () => {
+  const project = readFileSync(`${ROOT}sdk/python/pyproject.toml`, 'utf8');
+  const memberOf = (name: string) => new RegExp(`^${name} = "(.+)"$`, 'm').exec(project)?.[1];
+  assert.deepEqual([memberOf('version'), memberOf('license')], [hub.version, hub.license]);
+  assert.equal(readFileSync(`${ROOT}sdk/python/LICENSE`, 'utf8'), readFileSync(`${ROOT}LICENSE`, 'utf8'));
+});
+
 test('An SDK imports nothing of the hub', () => {
   const files = readSourceFiles().filter(({ path }) => path.startsWith('sdk/'));
   assert.ok(files.length > 5);

@@ -1,9 +1,11 @@
 import { parseArgs } from 'node:util';
 import { runSdkRounds } from './sdk_rounds.ts';
-import { startTypeScript } from './sdk_run.ts';
+import { startPython } from './python_run.ts';
+import { installPythonTools } from './python_tools.ts';
+import { type SdkRun, startTypeScript } from './sdk_run.ts';
 
 /**
- * `npm run crash:sdk -- --seconds 600 --every 20 --seed 1`: kills a hub every 20 s on average while a client with an SDK
+ * `npm run crash:sdk -- --seconds 600 --every 20 --seed 1 --sdk python`: kills a hub every 20 s on average while a client with an SDK
  * publishes and subscribes. Fails if the client's picture differs from the hub's at a quiescence, or if an event is
  * missing or repeated.
  */
@@ -12,6 +14,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '60' },
     every: { type: 'string', default: '5' },
     seed: { type: 'string', default: '1' },
+    sdk: { type: 'string', default: 'typescript' },
   },
 });
 const everyMs = Number(values.every) * 1000;
@@ -25,7 +28,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 const done = (round: number): void => void process.stderr.write(`round ${round} of ${kills}\n`);
-const findings = await runSdkRounds({ start: startTypeScript, seed: Number(values.seed), everyMs, kills, atEnd, done });
+const start = await starter(values.sdk);
+const findings = await runSdkRounds({ start, seed: Number(values.seed), everyMs, kills, atEnd, done });
 console.log(
   `${findings.kills} kills, ${findings.published} locations, ${findings.events} fence events, ` +
     `${findings.quiescences} comparisons, ${findings.problems.length} problems`,
@@ -33,3 +37,12 @@ console.log(
 for (const problem of findings.problems) console.log(problem);
 for (const end of ends) end();
 process.exit(findings.problems.length === 0 ? 0 : 1);
+
+/** Returns how to start a client with an SDK. Throws if there is none with this name, or if it cannot be installed. */
+async function starter(sdk: string): Promise<(url: string, end: typeof atEnd) => Promise<SdkRun>> {
+  if (sdk === 'typescript') return startTypeScript;
+  if (sdk !== 'python') throw new Error(`--sdk: must be typescript or python, found ${sdk}`);
+  const { folder, skip } = await installPythonTools();
+  if (skip !== false) throw new Error(skip);
+  return (url, end) => startPython(folder, url, end);
+}

@@ -6,7 +6,7 @@ import { openApi } from '../api/open_api.ts';
 export const SDK = new URL('../../sdk/', import.meta.url).pathname;
 
 /** A file of an SDK that `npm run generate:sdk` makes of the OpenAPI document. */
-export const GENERATED = ['typescript/src/generated.ts'] as const;
+export const GENERATED = ['typescript/src/generated.ts', 'python/src/omlox_hub/generated.py'] as const;
 
 /** Returns the OpenAPI document of the hub as text, without its name and version. */
 export async function sdkDocument(version: '3.1' | '3.0' = '3.1'): Promise<string> {

@@ -18,8 +18,8 @@ export const OPTIONS: ICruiseOptions = {
   parser: 'swc',
   tsPreCompilationDeps: true,
   doNotFollow: { path: 'node_modules' },
-  // Files there import a client that a generator creates when its test runs.
-  exclude: { path: '^test/clients/generators/typescript/' },
+  // Files there import a client that a generator creates when its test runs, or are made of others.
+  exclude: { path: '^(test/clients/generators/typescript|sdk/[a-z]+/dist)/' },
   enhancedResolveOptions: {
     extensions: ['.ts', '.tsx', '.mjs', '.js', '.json'],
     exportsFields: ['exports'],
