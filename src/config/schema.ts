@@ -126,6 +126,14 @@ export const ConfigSchema = Type.Object({
     default: [],
     description: 'Ports on which sources of kind udp may receive datagrams, on all addresses of the hub.',
   }),
+  mcp: Type.Boolean({
+    default: false,
+    description: 'Whether agents may use the hub at /mcp, by the Model Context Protocol. Permissions are those of REST.',
+  }),
+  mcp_write: Type.Boolean({
+    default: false,
+    description: 'Whether agents also get tools that change something: alerts and fences. Only with mcp.',
+  }),
   base_path: Type.String({
     default: '',
     description:

@@ -15,7 +15,7 @@ import { PREFIXES } from '../api/versions.ts';
 import { viewOf } from '../api/view.ts';
 import type { Config } from '../config/schema.ts';
 import { boundsOf, listenSettings } from '../config/settings.ts';
-import type { Peer } from '../exchange.ts';
+import type { AdmitBody, HandleHttp, Peer } from '../exchange.ts';
 import type { HubIdentity } from '../model/health.ts';
 import type { Mqtt } from '../mqtt/mqtt.ts';
 import type { HubOperation } from '../operation/operation.ts';
@@ -43,6 +43,8 @@ import { withDeadline } from './with_deadline.ts';
 
 const SOCKET_PATHS = pathsOf('socket');
 const RPC_PATHS = pathsOf('rpc');
+/** Paths of the server for agents. */
+const AGENT_PATHS = ['/mcp', '/hub/mcp'];
 /** Output folder of src/build_ui.mjs. */
 const SITE_FOLDER = fileURLToPath(new URL('../../.hub-ui', import.meta.url));
 
@@ -90,14 +92,14 @@ export async function serve(parts: ServedParts, config: Config, log: Log): Promi
     socketPaths: [...SOCKET_PATHS, ...RPC_PATHS],
     refuse,
     report,
-    handleHttp: withSite(createApi(api), {
+    handleHttp: withSite(withAgents(createApi(api), config, parts.now), {
       files: readSiteFiles(SITE_FOLDER),
       settings: siteSettings(config, authorization),
       mapFile: mapFileOf(config, log),
       ...(authorization && { permitted: authorization.permitted }),
       refuse,
     }),
-    admitBody: admitBodies(api),
+    admitBody: config.mcp ? admitAgents(admitBodies(api)) : admitBodies(api),
     unsent,
     turns,
     ...(authorization && { knowPeer: knowByToken(authorization.knows) }),
@@ -105,6 +107,30 @@ export async function serve(parts: ServedParts, config: Config, log: Log): Promi
     handlePeer: (peer) => (isForRpc(peer) ? handleRpc(peer) : handleEvents(peer)),
   });
   return { listening, demo };
+}
+
+/**
+ * Serves the Model Context Protocol for agents, if it is configured, and passes other requests to the API. The first
+ * request loads its code, so a hub without agents starts as fast as before.
+ */
+function withAgents(handle: HandleHttp, { mcp, mcp_write: write }: Config, now: () => number): HandleHttp {
+  if (!mcp) return handle;
+  const options = { handle, version: VERSION_INFO.hub_version, write, now };
+  let loaded: Promise<HandleHttp> | undefined;
+  return (request) => {
+    if (!isForAgents(request.path)) return handle(request);
+    loaded ??= import('../mcp/mcp.ts').then(({ createMcp }) => createMcp(options));
+    return loaded.then((serveAgents) => serveAgents(request));
+  };
+}
+
+/** Refuses large bodies from agents: no message of their protocol is that long. */
+function admitAgents(admit: AdmitBody): AdmitBody {
+  return (head) => (isForAgents(head.path) ? { status: 413 } : admit(head));
+}
+
+function isForAgents(path: string): boolean {
+  return AGENT_PATHS.includes(path.replace(/\/$/, ''));
 }
 
 function pathsOf(socket: string): string[] {

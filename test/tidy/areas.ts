@@ -73,6 +73,7 @@ export const AREAS: readonly Area[] = [
     ]),
   },
   { path: 'src/mqtt', mayImport: [...INNER, 'src/fanout', 'src/ingest', 'src/rpc/carrier.ts'] },
+  { path: 'src/mcp', mayImport: ['src/model'] },
   { path: 'src/remote', mayImport: INNER },
   { path: 'src/links', mayImport: [...INNER, 'src/ingest', 'src/remote'] },
   { path: 'src/history', mayImport: [...INNER, 'src/fanout', 'wasm/h3.ts'] },
@@ -213,6 +214,7 @@ export const SINGLE_SITES: Readonly<Record<string, readonly string[]>> = {
   '@nats-io/transport-node': ['src/cluster/nats/connection.ts', 'src/sinks/nats.ts'],
   '@platformatic/kafka': ['src/sinks/kafka.ts'],
   nodemailer: ['src/sinks/email.ts'],
+  '@modelcontextprotocol/server': ['src/mcp/mcp.ts'],
   mqtt: ['src/mqtt/broker_connection.ts', 'src/cli/demo/broker_feed.ts', 'src/sources/mqtt.ts'],
 };
 
@@ -222,6 +224,8 @@ export const OPTIONAL_ROOMS: readonly { readonly path: string; readonly importer
   { path: 'src/cluster', importers: ['src/cluster', 'workers/bus.ts', 'test'] },
   // For a hub without a broker.
   { path: 'src/mqtt', importers: ['src/mqtt', 'workers/mqtt.ts', 'test'] },
+  // For a hub without agents.
+  { path: 'src/mcp', importers: ['src/mcp', 'test'] },
   // For a hub without links to other hubs.
   { path: 'src/links', importers: ['src/links', 'test'] },
   // For a hub without links, and without sinks to other hubs.
