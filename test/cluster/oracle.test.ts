@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Item } from '../../src/core/item.ts';
 import { fence, itemOf, locationAt, type ShardCommand, T0 } from '../support/shard_harness.ts';
-import { checkTakeovers } from './simulation/check.ts';
+import { checkSubscriptions, checkTakeovers } from './simulation/check.ts';
 import type { KeptStep } from './simulation/journaled_steps.ts';
 import { Oracle } from './simulation/oracle.ts';
 import { timelinesOf } from './simulation/timelines.ts';
@@ -157,5 +157,30 @@ for (const [what, commands, sealedMs, expected] of TAKEOVERS) {
       (wrong) => wrongs.push(wrong),
     );
     assert.equal(wrongs.length, expected, wrongs.join('\n'));
+  });
+}
+
+/** What a subscription has received of a log with the events 1, 2 and 3, and whether that is right. */
+for (const [received, endedMs, isRight] of [
+  ['1 2 3', Infinity, true],
+  ['2 3', Infinity, true],
+  ['2', 5, true],
+  ['', Infinity, true],
+  ['2', Infinity, false],
+  ['1 3', Infinity, false],
+  ['2 1', 5, false],
+  ['2 2 3', Infinity, false],
+  ['2 3 4', Infinity, false],
+  ['4', 5, false],
+] as const) {
+  const state = endedMs === Infinity ? 'open' : 'ended';
+  test(`An ${state} subscription that has received "${received}" of 1 2 3 is ${isRight ? 'right' : 'wrong'}`, () => {
+    const event = (id: string): string => JSON.stringify({ id, provider_id: 'p' });
+    const texts = received === '' ? [] : received.split(' ').map(event);
+    const observed = [{ hub: 'a1', topic: 'fence_events' as const, openedMs: 0, endedMs, texts }];
+    const logged = ['1', '2', '3'].map((id) => ({ cursor: id, topic: 'fence_events' as const, json: event(id) }));
+    const wrongs: string[] = [];
+    checkSubscriptions(observed, logged as never, (what) => wrongs.push(what));
+    assert.equal(wrongs.length, isRight ? 0 : 1, wrongs.join());
   });
 }

@@ -141,6 +141,41 @@ export function checkLog(logged: readonly LoggedEvent[], { published }: Oracle, 
   }
 }
 
+/**
+ * Each subscription to fence events has received, of each object, consecutive events of the log; if it is open, up to the last one.
+ * The log has all of them, in order (checkLog).
+ */
+export function checkSubscriptions(
+  observed: readonly ObservedSubscription[],
+  logged: readonly LoggedEvent[],
+  wrong: (what: string) => void,
+): void {
+  const all = idsByObject(logged.flatMap(({ topic, json }) => (topic === 'fence_events' ? [json] : [])));
+  for (const { hub, topic, openedMs, endedMs, texts } of observed) {
+    if (topic !== 'fence_events') continue;
+    for (const [of, ids] of idsByObject(texts)) {
+      const expected = all.get(of) ?? [];
+      const first = expected.indexOf(ids[0] as string);
+      const due = first < 0 ? [] : expected.slice(first, endedMs === Infinity ? undefined : first + ids.length);
+      const at = Array.from({ length: Math.max(ids.length, due.length) }, (_, i) => ids[i] === due[i]).indexOf(false);
+      if (at < 0) continue;
+      const [its, others] = [ids, due].map((some) => some.slice(Math.max(0, at - 2), at + 3));
+      wrong(`${hub} since ${Math.round(openedMs)} has received ${its} of ${of}, but the log has ${others}`);
+    }
+  }
+}
+
+/** Ids of fence events, in order, by their objects. */
+function idsByObject(texts: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const ids = new Map<string, string[]>();
+  for (const text of texts) {
+    const { id, trackable_id: trackable, provider_id: provider } = JSON.parse(text);
+    const of = trackable ?? provider;
+    ids.set(of, [...(ids.get(of) ?? []), id]);
+  }
+  return ids;
+}
+
 /** No event is in the log twice. */
 export function checkLoggedIds(logged: readonly LoggedEvent[], wrong: (what: string) => void): void {
   const known = new Set<string>();

@@ -8,6 +8,7 @@ import {
   checkIds,
   checkLog,
   checkLoggedIds,
+  checkSubscriptions,
   checkLocations,
   checkOwners,
   checkTakeovers,
@@ -360,6 +361,7 @@ class Simulation {
       this.#logged = logged.length;
       if (cursors !== first) wrong(`${incarnation} reads another log: ${logged.length} events`);
       checkLoggedIds(logged, wrong);
+      checkSubscriptions(this.#observed, logged, wrong);
       if (oracle !== undefined) checkLog(logged, oracle, wrong);
     }
   }
