@@ -72,6 +72,7 @@ export class Shards {
   readonly #unreleased: number[] = [];
   #lastSeq = 0;
   #nextStep: PromiseWithResolvers<void> | undefined;
+  #isClosed = false;
 
   constructor(options: ShardsOptions) {
     this.#options = options;
@@ -154,7 +155,8 @@ export class Shards {
    * is not. Rejects if they never will be.
    */
   async published(): Promise<readonly number[]> {
-    await this.#requestAll((id) => ({ kind: 'keep', id, ...NO_OBJECTS }));
+    // Closed shards have released everything, and make no more steps.
+    if (!this.#isClosed) await this.#requestAll((id) => ({ kind: 'keep', id, ...NO_OBJECTS }));
     return [...this.#unreleased];
   }
 
@@ -376,6 +378,7 @@ export class Shards {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await Promise.all(this.#lanes.map((lane) => lane.close()));
   }
 

@@ -19,6 +19,8 @@ test('published() resolves when the outcomes of all items so far are released, w
     const [before, after] = found.map((steps) => steps.toSorted());
     assert.deepEqual([before?.length, after?.length], [2, 2]);
     for (const [i, step] of (after ?? []).entries()) assert.ok(step > (before?.[i] ?? Infinity));
+    await running.close();
+    assert.deepEqual((await shards.published()).toSorted(), after, 'closed shards make no more steps');
   } finally {
     held.resolve();
     await running.close();
