@@ -39,7 +39,19 @@ const UI = [
   ...['editor', 'fields', 'map', 'rules', 'providers', 'trackables', 'anchors', 'fences', 'zones'].map(
     (room) => `setup/${room}`,
   ),
-  ...['setup', 'formats', 'lists', 'history', 'events', 'methods', 'operations', 'links', 'sinks', 'signin'],
+  ...[
+    'setup',
+    'formats',
+    'lists',
+    'history',
+    'events',
+    'methods',
+    'operations',
+    'exchange',
+    'links',
+    'sinks',
+    'signin',
+  ],
   ...['multi_select', 'layers', 'tools', 'wall', 'panel'].map((room) => `map_page/${room}`),
   ...['map_page', 'styles', 'shell', 'app.tsx', 'main.tsx', 'vite.config.ts'],
 ];

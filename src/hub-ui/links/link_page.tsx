@@ -1,26 +1,21 @@
-import { useLocation } from 'wouter-preact';
 import type { LinkState } from '../../model/link.ts';
 import { Button } from '../controls/button.tsx';
 import { Card } from '../controls/card.tsx';
-import { confirm } from '../controls/dialog.tsx';
 import { Facts } from '../controls/facts.tsx';
-import { Link } from '../controls/link.tsx';
-import { Spinner } from '../controls/notice.tsx';
-import { Page } from '../controls/page.tsx';
 import { ago, durationText, useNow } from '../controls/time.ts';
-import { toast, toastError } from '../controls/toasts.tsx';
+import { toastError } from '../controls/toasts.tsx';
 import { setUrlParams, urlParam } from '../controls/url_state.ts';
+import { Columns, EditAndDelete, ExchangePage } from '../exchange/exchange_page.tsx';
 import { can } from '../hub/access.ts';
 import { request } from '../hub/rest.ts';
 import { t } from '../languages/language.ts';
 import { countText } from '../languages/numbers.ts';
 import { wholeText } from '../languages/times.ts';
 import { Headline } from '../operations/headline.tsx';
-import { ProblemNotice, usePolled } from '../operations/polled.tsx';
+import { usePolled } from '../operations/polled.tsx';
 import { failureText } from '../problems/sentences.ts';
 import { LinkDialog } from './link_dialog.tsx';
 import { linkPath, type LinkWithState, meaningOf, outageText, STATUS_LOOKS, statusOf } from './link_text.ts';
-import styles from './links.module.css';
 
 const EVERY_MS = 2_000;
 
@@ -32,38 +27,27 @@ function count(value: number | null | undefined): string | undefined {
 export function LinkPage({ id }: { readonly id: string }) {
   const { value: link, problem, refresh } = usePolled<LinkWithState>(linkPath(id), EVERY_MS);
   const nowMs = useNow(1_000);
-  if (link === undefined) {
-    return (
-      <Page title={t('Link')} lead={<Link href="/links">{t('All links')}</Link>}>
-        {problem === undefined ? <Spinner /> : <ProblemNotice problem={problem} />}
-      </Page>
-    );
-  }
+  const frame = { kind: t('Link'), list: { path: '/links', label: t('All links') }, problem };
+  if (link === undefined) return <ExchangePage {...frame} name={undefined} />;
   const { label, tone } = STATUS_LOOKS[statusOf(link)];
   return (
-    <Page
-      title={link.name}
-      lead={<Link href="/links">{t('All links')}</Link>}
-      actions={<Actions link={link} onActed={refresh} />}
-    >
-      <ProblemNotice problem={problem} />
-      <div class={styles.columns}>
+    <ExchangePage {...frame} name={link.name} actions={<Actions link={link} onActed={refresh} />}>
+      <Columns>
         <Card title={t('State')}>
           <Headline tone={tone} label={label} meaning={meaningOf(link, nowMs)} />
           {link.state !== undefined && <StateFacts state={link.state} nowMs={nowMs} />}
         </Card>
         {link.state !== undefined && <Counters state={link.state} />}
         <Definition link={link} />
-      </div>
+      </Columns>
       {urlParam('edit') !== undefined && (
         <LinkDialog link={link} onClose={() => setUrlParams({ edit: undefined })} onSaved={refresh} />
       )}
-    </Page>
+    </ExchangePage>
   );
 }
 
 function Actions({ link, onActed }: { readonly link: LinkWithState; readonly onActed: () => void }) {
-  const [, go] = useLocation();
   const { state: _state, ...stored } = link;
   const { name } = link;
   const path = linkPath(link.id);
@@ -72,38 +56,19 @@ function Actions({ link, onActed }: { readonly link: LinkWithState; readonly onA
     await request('PUT', path, { body: { ...stored, enabled: !isOn } }).catch(toastError);
     onActed();
   };
-  const remove = async (): Promise<void> => {
-    const question = {
-      title: t('Delete the link {name}?', { name }),
-      text: t('The providers that it has created stay. Mirrored zones, fences and trackables become ordinary ones.'),
-      action: t('Delete link'),
-    };
-    if (!(await confirm(question))) return;
-    try {
-      await request('DELETE', path);
-      toast(t('{name} is deleted', { name }));
-      go('/links');
-    } catch (error) {
-      toastError(error);
-    }
+  const question = {
+    title: t('Delete the link {name}?', { name }),
+    text: t('The providers that it has created stay. Mirrored zones, fences and trackables become ordinary ones.'),
+    action: t('Delete link'),
   };
   return (
     <>
       {can('UPDATE', path) && (
-        <>
-          <Button icon={isOn ? 'pause' : 'play'} onClick={() => void toggle()}>
-            {isOn ? t('Pause') : t('Resume')}
-          </Button>
-          <Button icon="edit" onClick={() => setUrlParams({ edit: 1 })}>
-            {t('Edit')}
-          </Button>
-        </>
-      )}
-      {can('DELETE', path) && (
-        <Button kind="quiet" icon="trash" onClick={() => void remove()}>
-          {t('Delete')}
+        <Button icon={isOn ? 'pause' : 'play'} onClick={() => void toggle()}>
+          {isOn ? t('Pause') : t('Resume')}
         </Button>
       )}
+      <EditAndDelete name={name} path={path} listPath="/links" question={question} />
     </>
   );
 }

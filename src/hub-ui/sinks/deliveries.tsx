@@ -10,6 +10,7 @@ import { Select } from '../controls/select.tsx';
 import { type Column, Table } from '../controls/table.tsx';
 import typography from '../controls/typography.module.css';
 import { setUrlParams, urlParam } from '../controls/url_state.ts';
+import exchange from '../exchange/exchange.module.css';
 import { can } from '../hub/access.ts';
 import { t } from '../languages/language.ts';
 import { countText, millisecondsText } from '../languages/numbers.ts';
@@ -100,11 +101,11 @@ const COLUMNS: readonly Column<SinkDelivery>[] = [
   {
     key: 'state',
     title: t('State'),
-    class: styles.name,
+    class: exchange.name,
     cell: ({ state, error, ...failure }) => (
       <>
         <Badge tone={DELIVERY_LOOKS[state].tone}>{DELIVERY_LOOKS[state].label}</Badge>
-        {error !== undefined && <p class={styles.error}>{failureText(error, failure)}</p>}
+        {error !== undefined && <p class={exchange.error}>{failureText(error, failure)}</p>}
       </>
     ),
   },

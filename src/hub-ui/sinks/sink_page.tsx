@@ -1,30 +1,26 @@
 import { useState } from 'preact/hooks';
-import { useLocation } from 'wouter-preact';
 import type { Sink, SinkStatus, SinkTest } from '../../model/sink.ts';
 import { Button } from '../controls/button.tsx';
 import { Card } from '../controls/card.tsx';
-import { confirm } from '../controls/dialog.tsx';
 import { type FactRow, Facts } from '../controls/facts.tsx';
-import { Link } from '../controls/link.tsx';
-import { Notice, Spinner } from '../controls/notice.tsx';
-import { Page } from '../controls/page.tsx';
+import { Notice } from '../controls/notice.tsx';
 import { ago, durationText, useNow } from '../controls/time.ts';
-import { toast, toastError } from '../controls/toasts.tsx';
+import { toastError } from '../controls/toasts.tsx';
 import { setUrlParams, urlParam } from '../controls/url_state.ts';
+import { Columns, EditAndDelete, ExchangePage } from '../exchange/exchange_page.tsx';
 import { can } from '../hub/access.ts';
 import { request } from '../hub/rest.ts';
 import { t } from '../languages/language.ts';
 import { countText } from '../languages/numbers.ts';
 import { wholeText } from '../languages/times.ts';
 import { Headline } from '../operations/headline.tsx';
-import { ProblemNotice, usePolled } from '../operations/polled.tsx';
+import { usePolled } from '../operations/polled.tsx';
 import { failureText } from '../problems/sentences.ts';
 import { Deliveries } from './deliveries.tsx';
 import { ReplayDialog } from './replay_dialog.tsx';
 import { SinkDialog } from './sink_dialog.tsx';
 import { sinkPath, TestNotice } from './sink_test.tsx';
 import { meaningOf, STATE_LOOKS, typeLabel } from './sink_text.ts';
-import styles from './sinks.module.css';
 
 const EVERY_MS = 2_000;
 
@@ -36,25 +32,20 @@ export function SinkPage({ id }: { readonly id: string }) {
   const [tested, setTested] = useState<SinkTest>();
   const replay = urlParam('replay');
   const stored = sink.value;
-  if (stored === undefined) {
-    return (
-      <Page title={t('Sink')} lead={<Link href="/sinks">{t('All sinks')}</Link>}>
-        {sink.problem === undefined ? <Spinner /> : <ProblemNotice problem={sink.problem} />}
-      </Page>
-    );
-  }
+  const frame = { kind: t('Sink'), list: { path: '/sinks', label: t('All sinks') } };
+  if (stored === undefined) return <ExchangePage {...frame} name={undefined} problem={sink.problem} />;
   return (
-    <Page
-      title={stored.name}
-      lead={<Link href="/sinks">{t('All sinks')}</Link>}
+    <ExchangePage
+      {...frame}
+      name={stored.name}
+      problem={sink.problem ?? status.problem}
       actions={<Actions sink={stored} status={status.value} onActed={status.refresh} onTested={setTested} />}
     >
-      <ProblemNotice problem={sink.problem ?? status.problem} />
       {tested !== undefined && <TestNotice result={tested} />}
-      <div class={styles.columns}>
+      <Columns>
         {status.value !== undefined && <StateCard status={status.value} />}
         <TargetCard sink={stored} />
-      </div>
+      </Columns>
       {status.value?.delivering === false ? (
         <Notice>{t('Another hub of the cluster delivers to this sink. Its page lists the deliveries.')}</Notice>
       ) : (
@@ -71,7 +62,7 @@ export function SinkPage({ id }: { readonly id: string }) {
           onReplayed={status.refresh}
         />
       )}
-    </Page>
+    </ExchangePage>
   );
 }
 
@@ -86,7 +77,6 @@ function Actions({
   readonly onActed: () => void;
   readonly onTested: (result: SinkTest | undefined) => void;
 }) {
-  const [, go] = useLocation();
   const [isTesting, setTesting] = useState(false);
   const path = sinkPath(id);
   const act = async (verb: 'pause' | 'resume'): Promise<void> => {
@@ -103,20 +93,10 @@ function Actions({
     }
     setTesting(false);
   };
-  const remove = async (): Promise<void> => {
-    const question = {
-      title: t('Delete the sink {name}?', { name }),
-      text: t('The hub delivers nothing more to it. Events that wait for it are not delivered.'),
-      action: t('Delete sink'),
-    };
-    if (!(await confirm(question))) return;
-    try {
-      await request('DELETE', path);
-      toast(t('{name} is deleted', { name }));
-      go('/sinks');
-    } catch (error) {
-      toastError(error);
-    }
+  const question = {
+    title: t('Delete the sink {name}?', { name }),
+    text: t('The hub delivers nothing more to it. Events that wait for it are not delivered.'),
+    action: t('Delete sink'),
   };
   const isActive = status?.state === 'active' || status?.state === 'failing';
   return (
@@ -141,16 +121,7 @@ function Actions({
           {t('Replay')}
         </Button>
       )}
-      {can('UPDATE', path) && (
-        <Button icon="edit" onClick={() => setUrlParams({ edit: 1 })}>
-          {t('Edit')}
-        </Button>
-      )}
-      {can('DELETE', path) && (
-        <Button kind="quiet" icon="trash" onClick={() => void remove()}>
-          {t('Delete')}
-        </Button>
-      )}
+      <EditAndDelete name={name} path={path} listPath="/sinks" question={question} />
     </>
   );
 }

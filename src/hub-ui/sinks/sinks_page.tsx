@@ -1,26 +1,24 @@
 import { useRoute } from 'wouter-preact';
 import type { Sink, SinkStatus } from '../../model/sink.ts';
-import { Badge } from '../controls/badge.tsx';
-import { Button } from '../controls/button.tsx';
-import { Card } from '../controls/card.tsx';
 import flow from '../controls/flow.module.css';
-import { Link } from '../controls/link.tsx';
-import { Empty, Spinner } from '../controls/notice.tsx';
-import { Page } from '../controls/page.tsx';
-import { sortedBy } from '../controls/sort_and_page.ts';
-import { type Column, Table } from '../controls/table.tsx';
 import { ago, durationText, useNow } from '../controls/time.ts';
-import typography from '../controls/typography.module.css';
-import { setUrlParams, urlParam } from '../controls/url_state.ts';
-import { can } from '../hub/access.ts';
+import {
+  addressColumn,
+  type ExchangeColumn,
+  ExchangeList,
+  nameColumn,
+  nothing,
+  numberColumn,
+  StateBadge,
+} from '../exchange/exchange_list.tsx';
 import { t } from '../languages/language.ts';
 import { countText } from '../languages/numbers.ts';
-import { ProblemNotice, usePolled } from '../operations/polled.tsx';
+import { usePolled } from '../operations/polled.tsx';
 import { failureText, loadMessages } from '../problems/sentences.ts';
 import { SinkDialog } from './sink_dialog.tsx';
 import { SinkPage } from './sink_page.tsx';
+import { sinkPath } from './sink_test.tsx';
 import { STATE_LOOKS, typeLabel } from './sink_text.ts';
-import styles from './sinks.module.css';
 
 // Errors in the states are shown in the user's language.
 await loadMessages();
@@ -45,72 +43,38 @@ function SinkList() {
   const statuses = usePolled<readonly SinkStatus[]>('/sinks/status', EVERY_MS);
   const nowMs = useNow(1_000);
   const found = new Map(statuses.value?.map((status) => [status.id, status]));
-  const rows = (sinks.value ?? []).map((sink): Row => ({ sink, status: found.get(sink.id), nowMs }));
-  const isNew = urlParam('new') !== undefined;
-  const key = urlParam('sort') ?? 'name';
-  const sorting = { key: key.replace(/^-/, ''), descending: key.startsWith('-') };
-  const value = COLUMNS.find((column) => column.key === sorting.key)?.value ?? (({ sink }: Row) => sink.name);
   return (
-    <Page
+    <ExchangeList
       title={t('Sinks')}
       lead={t('Targets to which the hub delivers events: other systems, queues, mailboxes.')}
-      actions={
-        can('CREATE', '/sinks') && (
-          <Button kind="main" icon="plus" onClick={() => setUrlParams({ new: 1 })}>
-            {t('New sink')}
-          </Button>
-        )
-      }
-    >
-      <ProblemNotice problem={sinks.problem ?? statuses.problem} />
-      {sinks.value === undefined && sinks.problem === undefined && <Spinner />}
-      {sinks.value !== undefined && (
-        <Card flush>
-          {rows.length === 0 ? (
-            <Empty icon="sink" title={t('No sinks yet')}>
-              <p>{t('A sink receives the events of the hub although no client is connected.')}</p>
-            </Empty>
-          ) : (
-            <Table
-              label={t('Sinks')}
-              columns={COLUMNS}
-              rows={sortedBy(rows, value, sorting.descending)}
-              keyOf={({ sink: { id } }) => id}
-              sorting={sorting}
-              onSort={({ key, descending }) => setUrlParams({ sort: descending ? `-${key}` : key })}
-            />
-          )}
-        </Card>
-      )}
-      {isNew && (
-        <SinkDialog sink={undefined} onClose={() => setUrlParams({ new: undefined })} onSaved={sinks.refresh} />
-      )}
-    </Page>
+      path="/sinks"
+      add={t('New sink')}
+      empty={{
+        icon: 'sink',
+        title: t('No sinks yet'),
+        text: t('A sink receives the events of the hub although no client is connected.'),
+      }}
+      rows={sinks.value?.map((sink): Row => ({ sink, status: found.get(sink.id), nowMs }))}
+      problem={sinks.problem ?? statuses.problem}
+      columns={COLUMNS}
+      keyOf={({ sink: { id } }) => id}
+      dialog={(onClose) => <SinkDialog sink={undefined} onClose={onClose} onSaved={sinks.refresh} />}
+    />
   );
 }
 
-const nothing = <span class={typography.faint}>–</span>;
-
-const COLUMNS: readonly (Column<Row> & { readonly value: (row: Row) => string | number | undefined })[] = [
-  {
-    key: 'name',
-    title: t('Name'),
-    sorts: true,
-    class: styles.name,
-    value: ({ sink }) => sink.name,
-    cell: ({ sink, status }) => (
-      <>
-        <Link href={`/sinks/${encodeURIComponent(sink.id)}`}>{sink.name}</Link>
-        {status?.error !== undefined && <p class={styles.error}>{failureText(status.error, status)}</p>}
-      </>
-    ),
-  },
+const COLUMNS: readonly ExchangeColumn<Row>[] = [
+  nameColumn({
+    itemOf: ({ sink }) => sink,
+    pathOf: sinkPath,
+    errorOf: ({ status }) => status && failureText(status.error, status),
+  }),
   {
     key: 'state',
     title: t('State'),
     sorts: true,
     value: ({ status }) => status?.state,
-    cell: ({ status }) => status && <State status={status} />,
+    cell: ({ status }) => status && <StateBadge {...STATE_LOOKS[status.state]} />,
   },
   {
     key: 'type',
@@ -120,18 +84,7 @@ const COLUMNS: readonly (Column<Row> & { readonly value: (row: Row) => string | 
     value: ({ sink }) => typeLabel(sink.type),
     cell: ({ sink }) => typeLabel(sink.type),
   },
-  {
-    key: 'target',
-    title: t('Target'),
-    sorts: true,
-    class: flow.wideOnly,
-    value: ({ sink }) => sink.url,
-    cell: ({ sink }) => (
-      <span class={`${typography.cut} ${styles.target}`} title={sink.url}>
-        {sink.url}
-      </span>
-    ),
-  },
+  addressColumn('target', t('Target'), { urlOf: ({ sink }) => sink.url }),
   {
     key: 'topics',
     title: t('Topics'),
@@ -139,24 +92,8 @@ const COLUMNS: readonly (Column<Row> & { readonly value: (row: Row) => string | 
     value: ({ sink }) => sink.topics.length,
     cell: ({ sink: { topics } }) => (topics.length === 0 ? nothing : <Topics topics={topics} />),
   },
-  {
-    key: 'waiting',
-    title: t('Waiting'),
-    sorts: true,
-    isNumber: true,
-    class: flow.wideOnly,
-    value: ({ status }) => status?.waiting,
-    cell: ({ status }) => (status?.waiting === undefined ? nothing : countText(status.waiting)),
-  },
-  {
-    key: 'lag',
-    title: t('Lag'),
-    sorts: true,
-    isNumber: true,
-    class: flow.wideOnly,
-    value: ({ status }) => status?.lag,
-    cell: ({ status }) => (status?.lag === undefined ? nothing : durationText(status.lag)),
-  },
+  numberColumn('waiting', t('Waiting'), { value: ({ status }) => status?.waiting, text: countText }),
+  numberColumn('lag', t('Lag'), { value: ({ status }) => status?.lag, text: durationText }),
   {
     key: 'last',
     title: t('Last delivery'),
@@ -177,14 +114,5 @@ function Topics({ topics: [first = '', ...others] }: { readonly topics: readonly
       <code>{first}</code>
       {others.length > 0 && ` ${t('and {count} more', { count: countText(others.length) })}`}
     </span>
-  );
-}
-
-function State({ status }: { readonly status: SinkStatus }) {
-  const { label, tone } = STATE_LOOKS[status.state];
-  return (
-    <Badge tone={tone} dot>
-      {label}
-    </Badge>
   );
 }
