@@ -11,8 +11,21 @@ import { createSite } from './ui_site.ts';
 
 // Set the language before importing the modules below.
 Object.defineProperty(globalThis, 'localStorage', { value: { getItem: () => 'de' }, configurable: true });
-const { loadMessages, pathLabel, sentenceOf } = await import('../../src/hub-ui/problems/sentences.ts');
+const { failureText, loadMessages, pathLabel, sentenceOf } = await import('../../src/hub-ui/problems/sentences.ts');
 await loadMessages();
+
+test('A failure in a state is shown in German, without the English detail', () => {
+  const refused = problemOf('target_refused', {}, 'connect ECONNREFUSED 10.0.0.1:443');
+  assert.equal(failureText('connect ECONNREFUSED 10.0.0.1:443', refused), 'Die Verbindung wurde abgelehnt.');
+  const slow = problemOf('target_too_slow', { timeout: 15_000 });
+  assert.equal(failureText(String(slow), slow), 'Keine vollständige Antwort in 15000 ms.');
+  // A later version of the hub may have another reason.
+  assert.equal(
+    failureText('new failure', { reason: 'of_tomorrow' as ErrorReason['reason'], params: {} }),
+    'new failure',
+  );
+  assert.equal(failureText(undefined, {}), undefined);
+});
 
 for (const [problem, sentence] of [
   [problemOf('not_a_number', { found: '"abc"' }), 'Muss eine Zahl sein; angegeben ist „abc“.'],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:net';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { OutgoingTargets } from '../../src/entities/outgoing_targets.ts';
 import { outgoingFetch } from '../../src/hub/outgoing_fetch.ts';
@@ -8,6 +9,7 @@ import type { Outcome, QueuedEvent } from '../../src/sinks/delivery_queue.ts';
 import { openSender } from '../../src/sinks/open_sender.ts';
 import type { SenderDeps } from '../../src/sinks/sender.ts';
 import { schedule } from '../../src/time/clock.ts';
+import { makeCertificate } from '../support/certificates.ts';
 import { openWebhookServer, SIGNING_KEY, verifySignature, type WebhookServer } from '../support/webhook_server.ts';
 
 const SOURCE = 'urn:omlox-hub:1';
@@ -182,6 +184,26 @@ test('Each failed connection has a reason', async (t) => {
   const { port } = rude.address() as { port: number };
   assert.match(JSON.stringify(await send(`http://127.0.0.1:${port}/`)), /"failed","why":".+"/);
   assert.match(JSON.stringify(await send(`https://127.0.0.1:${port}/`)), /"failed","why":".+"/);
+});
+
+test('An expired certificate, and one that is not trusted, are named', async (t) => {
+  const DAY_MS = 86_400_000;
+  for (const [untilMs, isTrusted, found] of [
+    [Date.now() - DAY_MS, true, 'certificate has expired'],
+    [Date.now() + DAY_MS, false, 'self-signed certificate'],
+    [Date.now() + DAY_MS, true, 'delivered'],
+  ] as const) {
+    const { certificate, key } = await makeCertificate('localhost', untilMs);
+    const server = createTlsServer({ cert: certificate, key }, (_request, response) => response.end());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.after(() => server.close());
+    const { fetch } = outgoingFetch({ env: {}, ...(isTrusted && { trusted: certificate }) });
+    const { port } = server.address() as AddressInfo;
+    const deps = { ...depsOf(), fetch: fetch as SenderDeps['fetch'] };
+    const outcome = await outcomeOf(`https://127.0.0.1:${port}/`, { deps });
+    if (outcome.what === 'delivered') assert.equal(outcome.what, found);
+    else assert.deepEqual([outcome.why, outcome.problem?.reason], [found, 'target_certificate']);
+  }
 });
 
 test('Nothing is sent to an address or a name that is not allowed', async (t) => {
