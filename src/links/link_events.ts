@@ -56,7 +56,7 @@ export class LinkEvents {
   /** After the last message received, and after the last one stored. */
   #received: LinkProgress | undefined;
   #stored: LinkProgress | undefined;
-  /** Where to begin if there is no usable cursor; nothing for a hub without a log. */
+  /** Begin of a subscription without a usable cursor; `now` for a hub without an event log. */
   #begin: 'newest' | 'oldest' | 'now' = 'newest';
   #hasStarted = false;
   #wasLive = false;

@@ -11,7 +11,7 @@ import {
   type LinkState,
   type LinkTopic,
 } from '../model/link.ts';
-import { type Failure, failureOf, reasonOfFailure } from '../model/target_failure.ts';
+import { type Failure, failureOf, failureWith, reasonOfFailure } from '../model/target_failure.ts';
 import { parseTime } from '../model/time.ts';
 import { problemOf } from '../problem.ts';
 import type { Request } from '../remote/remote_api.ts';
@@ -409,10 +409,6 @@ export class LinkRunner {
   #note(failure: Failure): void {
     this.#connection = { ...this.#connection, error: { ...failure, atMs: this.#deps.now() } };
   }
-}
-
-function failureWith(reason: 'link_rejected' | 'link_entities_invalid' | 'link_reported', why: string): Failure {
-  return { why, problem: problemOf(reason, {}, why) };
 }
 
 function frameOf(text: string): Readonly<Record<string, unknown>> | undefined {

@@ -13,6 +13,14 @@ export function failureOf(problem: Problem): Required<Failure> {
   return { why: String(problem), problem };
 }
 
+/** A failure whose English text is that of another server, or of a library. */
+export function failureWith(
+  reason: 'link_entities_invalid' | 'link_rejected' | 'link_reported' | 'target_rejects',
+  why: string,
+): Required<Failure> {
+  return { why, problem: problemOf(reason, {}, why) };
+}
+
 const CERTIFICATE = 'target_certificate';
 const UNREACHABLE = 'target_unreachable';
 const LOST = 'target_connection_lost';

@@ -2,7 +2,7 @@ import { createTransport } from 'nodemailer';
 import { messageOf as errorText } from '../errors.ts';
 import { isObject } from '../model/json_tree.ts';
 import type { Sink } from '../model/sink.ts';
-import { reasonOfFailure } from '../model/target_failure.ts';
+import { failureWith, reasonOfFailure } from '../model/target_failure.ts';
 import { problemOf } from '../problem.ts';
 import type { Outcome, QueuedEvent } from './delivery_queue.ts';
 import { type OpenedSender, QUEUE_BOUNDS, type SenderDeps } from './sender.ts';
@@ -37,7 +37,7 @@ export function openEmail(sink: Sink, deps: SenderDeps): OpenedSender {
       const { responseCode } = error as { readonly responseCode?: number };
       const why = errorText(error);
       if (responseCode !== undefined && TOO_LARGE.has(responseCode)) {
-        return { what: 'rejected', why, problem: problemOf('target_rejects', {}, why) };
+        return { what: 'rejected', ...failureWith('target_rejects', why) };
       }
       const isUnknownUser = (error as { readonly code?: string }).code === 'EAUTH';
       return { what: 'failed', why, problem: isUnknownUser ? problemOf('target_credentials') : reasonOfFailure(error) };

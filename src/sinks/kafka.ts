@@ -8,7 +8,7 @@ import {
 } from '@platformatic/kafka';
 import { kafkaMechanismOf, targetNameOf } from '../entities/sinks.ts';
 import type { Sink } from '../model/sink.ts';
-import { type Failure, failureOf, reasonOfFailure } from '../model/target_failure.ts';
+import { type Failure, failureOf, failureWith, reasonOfFailure } from '../model/target_failure.ts';
 import { problemOf } from '../problem.ts';
 import type { Outcome, QueuedEvent } from './delivery_queue.ts';
 import { messageLimits, messageOf, type OpenedSender, type SenderDeps, tooSlow } from './sender.ts';
@@ -79,7 +79,7 @@ class KafkaClient {
       const cause = innermost(error);
       const { apiId = '' } = cause as { readonly apiId?: string };
       if (TOO_LARGE.has(apiId)) {
-        return { what: 'rejected', why: cause.message, problem: problemOf('target_rejects', {}, cause.message) };
+        return { what: 'rejected', ...failureWith('target_rejects', cause.message) };
       }
       return { what: 'failed', ...this.#failureOf(cause, apiId) };
     }

@@ -8,8 +8,7 @@ import {
 } from '@nats-io/transport-node';
 import { messageOf as errorText } from '../errors.ts';
 import type { Sink } from '../model/sink.ts';
-import { type Failure, reasonOfFailure } from '../model/target_failure.ts';
-import { problemOf } from '../problem.ts';
+import { failureWith, reasonOfFailure } from '../model/target_failure.ts';
 import type { Outcome, QueuedEvent } from './delivery_queue.ts';
 import { messageLimits, messageOf, type OpenedSender, type SenderDeps } from './sender.ts';
 
@@ -63,7 +62,10 @@ class Publisher {
     const bytes = Buffer.from(message.body);
     const limit = connection.info?.max_payload ?? Number.POSITIVE_INFINITY;
     if (bytes.length > limit)
-      return { what: 'rejected', ...rejectionOf(`the server accepts ${limit} bytes, found ${bytes.length}`) };
+      return {
+        what: 'rejected',
+        ...failureWith('target_rejects', `the server accepts ${limit} bytes, found ${bytes.length}`),
+      };
     const fields = headers();
     fields.set('Nats-Msg-Id', message.id);
     fields.set('Content-Type', message.contentType);
@@ -72,7 +74,10 @@ class Publisher {
       const reply = await connection.request(this.#subject, bytes, { timeout: this.#timeoutMs, headers: fields });
       const { error } = reply.json<{ readonly error?: { readonly description?: string } }>();
       if (error === undefined) return { what: 'delivered' };
-      return { what: 'failed', ...rejectionOf(`the stream answered: ${error.description ?? 'an error'}`) };
+      return {
+        what: 'failed',
+        ...failureWith('target_rejects', `the stream answered: ${error.description ?? 'an error'}`),
+      };
     }
     connection.publish(this.#subject, bytes, { headers: fields });
     await connection.flush();
@@ -129,10 +134,6 @@ class Publisher {
       throw error;
     }
   }
-}
-
-function rejectionOf(why: string): Failure {
-  return { why, problem: problemOf('target_rejects', {}, why) };
 }
 
 /** Credentials in a secret: `user:password`, or a token. */
