@@ -1,5 +1,6 @@
 import type { Item } from '../../src/core/item.ts';
 import { openShard } from '../../src/core/shard.ts';
+import type { FilterDefaults } from '../../src/core/tracking/filter_settings.ts';
 import { openFenceIndex } from '../../src/fence_index/fence_index.ts';
 import type { Fence } from '../../src/model/fence.ts';
 import type { Topic, Variant } from '../../src/model/topics.ts';
@@ -28,18 +29,24 @@ export const SHARD_STEP: readonly Kernel[] = [
     topics: ['location_updates', 'fence_events', 'trackable_motions'],
     areTracked: true,
   }),
+  step('step_filtered', 'step_silent with filtered positions', {
+    topics: [],
+    areTracked: false,
+    filters: { all: { kind: 'cv' }, types: {} },
+  }),
 ];
 
 interface Scene {
   readonly topics: readonly Topic[];
   readonly areTracked: boolean;
+  readonly filters?: FilterDefaults;
 }
 
 function step(name: string, summary: string, scene: Scene): Kernel {
   return { name, summary, prepare: () => prepare(scene) };
 }
 
-async function prepare({ topics, areTracked }: Scene): Promise<Calls> {
+async function prepare({ topics, areTracked, filters }: Scene): Promise<Calls> {
   const shard = openShard({
     index: await openFenceIndex(),
     newBuffer: newRecordBuffer,
@@ -48,6 +55,7 @@ async function prepare({ topics, areTracked }: Scene): Promise<Calls> {
     providerInTrackableEvents: false,
     detachedStay: true,
     parentsMax: 32,
+    filters,
   });
   const bodies = new Bodies({ providers: PEOPLE, sideMetres: FENCES.sideMetres });
   const { nowMs } = bodies;

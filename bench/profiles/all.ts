@@ -8,6 +8,7 @@ import { GROWTH } from './growth.ts';
 import { HISTORY } from './history.ts';
 import { KERNELS } from './kernels.ts';
 import { LINKS } from './links.ts';
+import { LOCATING } from './locating.ts';
 import { MEMORY } from './memory.ts';
 import { MQTT } from './mqtt.ts';
 import { MQTT_STALL } from './mqtt_stall.ts';
@@ -24,6 +25,6 @@ import { SEARCH } from './search.ts';
 export const PROFILES: readonly Profile[] = [
   ...[SINGLE, BATCH, WS, MQTT, OPENSKY, STORM, HEAVY, FANOUT, COLLISIONS],
   ...[HISTORY, PAST, SEARCH, GROWTH, COLD, RESTART, MEMORY, OVERLOAD, MQTT_STALL, DEAD_SINK, LINKS],
-  ...[CLUSTER, PROJECTION, PEERS, KERNELS],
+  ...[CLUSTER, PROJECTION, PEERS, KERNELS, LOCATING],
   ...EVERYDAY,
 ];

@@ -188,6 +188,7 @@ export const AREAS: readonly Area[] = [
   },
   { path: 'bench/kernel', mayImport: ['src', 'workers', 'wasm', 'bench/load', 'bench/profiles/site.ts'] },
   { path: 'bench/cluster', mayImport: ['bench/load/random.ts', 'bench/report/result.ts'] },
+  { path: 'bench/locating', mayImport: ['src/core/tracking', 'src/model/filter.ts'] },
   { path: 'bench/history', mayImport: ['src/history', 'src/model/history.ts'] },
   { path: 'bench/report', mayImport: ['bench/targets.ts', 'bench/cluster/clusters.ts'] },
   { path: 'bench/soak', mayImport: ['bench/process', 'bench/profiles', 'src/store/backup.ts'] },

@@ -14,7 +14,7 @@ import { received } from '../location/received.ts';
 import type { NewRecordBuffer, RecordBuffer } from '../location/record.ts';
 import { storedJson, membersIn } from '../location/location_json.ts';
 import type { RowWriter } from '../row_bytes.ts';
-import { trackIn } from '../tracking/track.ts';
+import { trackIn } from '../tracking/track_text.ts';
 import { type Row, rowUntil } from '../row_times.ts';
 import { type ProviderState, providerState, type ShardState, type TrackableState } from '../state.ts';
 import { type EntityLookup, currentEntities } from './entity_lookup.ts';
@@ -200,8 +200,8 @@ type StoredLocation = Location & {
   readonly crs: string;
   /** Position in meters of the location's zone. */
   readonly local?: readonly [x: number, y: number];
-  /** State of the filter, see trackJson. */
-  readonly track?: readonly (number | null)[];
+  /** State of the filter, see track_text.ts. */
+  readonly track?: string;
   /** Timing of the provider, see ownsTiming. */
   readonly timing?: Partial<OwnTiming>;
 };
@@ -246,7 +246,7 @@ function fixOf(
       trackables: trackables ?? [],
       isLocal: local !== undefined,
     },
-    track && trackIn(track),
+    track === undefined ? undefined : trackIn(track),
   );
   // The zone may have moved after the row was written.
   return local === undefined || zone === undefined ? fix : fixInZone(state.fixes, fix, zone);

@@ -1,8 +1,8 @@
-import { asciiBytes, NUMBER_BYTES_MAX, put, putNumber, UTF8_MAX } from '../json_bytes.ts';
+import { asciiBytes, put, putNumber, UTF8_MAX } from '../json_bytes.ts';
 import type { Fix } from './fix.ts';
 import type { RecordBuffer, Utf8Bytes } from './record.ts';
-import { TRACK_LENGTH } from '../tracking/track.ts';
-import { storedJson, locationJson, publishedMembersJson, SENT_TIME, trackJson, TRACKABLES } from './location_json.ts';
+import { TRACK_TEXT_BYTES } from '../tracking/track_text.ts';
+import { storedJson, locationJson, publishedMembersJson, SENT_TIME, TRACK, TRACKABLES } from './location_json.ts';
 
 /**
  * Writes locations as bytes, to publish or to store. Nearly all bytes are copied from the record as received; the hub
@@ -12,10 +12,11 @@ import { storedJson, locationJson, publishedMembersJson, SENT_TIME, trackJson, T
 /** Maximum bytes added besides the ids of trackables: names, five numbers, the time. */
 const ADDED_BYTES_MAX = 512;
 
-/** Maximum bytes of a track: its numbers, commas and name. */
-const TRACK_JSON_MAX = TRACK_LENGTH * (NUMBER_BYTES_MAX + 1) + 16;
+/** Maximum bytes of a track, with its name. */
+const TRACK_JSON_MAX = TRACK_TEXT_BYTES + 16;
 
-const [OPEN, QUOTE] = [0x7b, 0x22] as const;
+const [OPEN, CLOSE, QUOTE] = [0x7b, 0x7d, 0x22] as const;
+const TRACK_NAME = asciiBytes(TRACK);
 const SENT_TIME_BYTES = asciiBytes(SENT_TIME);
 const FLOOR = asciiBytes(',"floor":');
 const REF = asciiBytes(',"elevation_ref":"floor"');
@@ -59,7 +60,10 @@ export function writeStored(to: RecordBuffer, start: number, fix: Fix): number {
   const at = writeFilledIn(to, fix.copyText(bytes, start + 1), fix);
   if (!fix.hasTrack) return at;
   // Overwrites the closing brace.
-  return at - 1 + bytes.write(`${trackJson(fix)}}`, at - 1);
+  const end = fix.writeTrackText(bytes, put(bytes, at - 1, TRACK_NAME));
+  bytes[end] = QUOTE;
+  bytes[end + 1] = CLOSE;
+  return end + 2;
 }
 
 /** Writes the values added by the hub, and the closing brace. */

@@ -21,6 +21,7 @@ import {
   Z,
   Z_FROM,
 } from '../tracking/track.ts';
+import { writeTrackText } from '../tracking/track_text.ts';
 import type { ReceivedLocation } from './received.ts';
 import { LocationRecord, orUndefined, type RecordBuffer, shiftRecord, type TimeConversion } from './record.ts';
 
@@ -174,6 +175,12 @@ export class Fix extends withFields(LocationRecord, DERIVED) implements FixConte
     return true;
   }
 
+  /** Writes the track as text: see track_text.ts. Returns the offset after it. */
+  // hot
+  writeTrackText(to: Uint8Array, at: number): number {
+    return writeTrackText(this.buffer.bytes, this.at + this.recordBytes, to, at);
+  }
+
   /** Replaces the track. Only allowed if the fix has memory for one. */
   // hot
   writeTrack(track: Track): void {
@@ -250,7 +257,7 @@ export class Fix extends withFields(LocationRecord, DERIVED) implements FixConte
   // hot
   copyTrack(to: Uint8Array, at: number): void {
     const start = this.at + this.recordBytes;
-    to.set(this.buffer.bytes.subarray(start, start + TRACK_BYTES), at);
+    this.buffer.bytes.copy(to, at, start, start + TRACK_BYTES);
   }
 
   /** Copies the derived values. */

@@ -5,7 +5,7 @@ import { feature, viewTransform, writeInPlane } from '../zone/view.ts';
 import type { ZoneLookup } from '../zone/zone_table.ts';
 import { zoneTransform } from '../zone/zone_transform.ts';
 import { pointJson } from './accepted.ts';
-import { emptyTrack } from '../tracking/track.ts';
+import { TRACK_TEXT_BYTES } from '../tracking/track_text.ts';
 import type { Fix } from './fix.ts';
 import { memberJson, partsOf, withFlag } from './member_text.ts';
 
@@ -13,9 +13,10 @@ import { memberJson, partsOf, withFlag } from './member_text.ts';
 const OUTLIER = 'hub.outlier';
 
 const scratch: [number, number] = [0, 0];
-const track = emptyTrack();
+const trackText = new Uint8Array(TRACK_TEXT_BYTES);
 const POSITION_END = ']},';
 export const TRACKABLES = ',"trackables":';
+export const TRACK = ',"track":"';
 export const SENT_TIME = ',"timestamp_sent":"';
 
 /**
@@ -46,9 +47,11 @@ export function storedJson(fix: Fix): string {
   return `${text}${trackJson(fix)}}`;
 }
 
-/** Returns the track of a fix as a member that follows another one, with null for unknown numbers; empty if none. */
-export function trackJson(fix: Fix): string {
-  return fix.readTrack(track) ? `,"track":${JSON.stringify(Array.from(track))}` : '';
+/** Returns the track of a fix as a member that follows another one; empty if there is none. */
+function trackJson(fix: Fix): string {
+  if (!fix.hasTrack) return '';
+  fix.writeTrackText(trackText, 0);
+  return `${TRACK}${String.fromCharCode(...trackText)}"`;
 }
 
 /**

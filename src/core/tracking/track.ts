@@ -39,12 +39,6 @@ export function emptyTrack(): Track {
   return new Float64Array(TRACK_LENGTH);
 }
 
-/** Returns the track with the given numbers, null for NaN; undefined if it is none of this version. */
-export function trackIn(numbers: readonly (number | null)[]): Track | undefined {
-  if (numbers.length !== TRACK_LENGTH) return undefined;
-  return Float64Array.from(numbers, (value) => value ?? Number.NaN);
-}
-
 /** Whether the track has a flag. */
 // hot
 export function hasFlag(track: Track, flag: number): boolean {
