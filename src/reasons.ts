@@ -72,6 +72,7 @@ const REASONS_OF_CODE = {
     not_a_datetime: 'must be an RFC 3339 date and time, or two of them in their order with a slash between',
     not_a_filled_string: 'must be a string that is not empty',
     not_a_foreign_id: 'must be the foreign_id of a zone',
+    not_a_gate: 'must be a gate: a fence whose region is a LineString',
     not_a_header: 'must be the name of a header that the hub does not set',
     not_a_json_pointer: 'must be a JSON Pointer',
     not_a_certificate: 'must have certificates in PEM: {detail}',

@@ -234,6 +234,8 @@ export interface EventsApi {
 export interface HistoryApi {
   /** Wall-clock time. */
   now(): number;
+  /** Whether fence events are recorded. */
+  readonly recordsCrossings: boolean;
   /**
    * The answer as JSON, or in the requested format. Rejects with HUB_BAD_REQUEST if the query exceeds a limit, and with
    * HUB_UNAVAILABLE if it cannot be answered now. `gone`: aborted when the client disconnects.

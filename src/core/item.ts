@@ -1,3 +1,4 @@
+import type { GateSlot } from './fence/gate_counts.ts';
 import type { OutOfRange } from './geo/crs.ts';
 import type { StoredFence } from '../model/fence.ts';
 import type { Polygon } from '../model/geojson.ts';
@@ -166,6 +167,8 @@ export type Query =
   | { readonly ask: 'trackable_fences'; readonly id: string; readonly spatial: boolean }
   /** Trackables that are members of these fences, or of any; also providers if requested. */
   | { readonly ask: 'stays'; readonly fences?: readonly string[]; readonly providers?: boolean }
+  /** Crossings of a gate, by quarter hour. */
+  | { readonly ask: 'crossings'; readonly id: string }
   /** Time since each trackable was last located; also each provider if requested. */
   | { readonly ask: 'lastSeen'; readonly providers?: boolean }
   | SearchQuery
@@ -195,6 +198,11 @@ export type QueryResult =
   | {
       readonly stays: readonly (readonly [fenceId: string, trackableId: string, ageMs: number])[];
       readonly providerStays?: readonly (readonly [fenceId: string, providerId: string, ageMs: number])[];
+    }
+  | {
+      readonly crossings: readonly GateSlot[];
+      /** Wall-clock time since which they are counted. */
+      readonly sinceMs: number;
     }
   | {
       readonly lastSeen: readonly (readonly [trackableId: string, ageMs: number])[];

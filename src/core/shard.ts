@@ -102,6 +102,8 @@ function step(context: ShardContext, batch: StepBatch): Outcome {
   context.draft = emptyDraft();
   context.setBacks = setBacks;
   context.sentTime = sentTimeJson(wallClockTime(sentMs, setBacks));
+  if (context.state.crossing.countedSinceMs === 0)
+    context.state.crossing.countedSinceMs = wallClockTime(nowMs, setBacks);
   context.sentTimeBytes = asciiBytes(context.sentTime);
   let zonesHaveChanged = false;
   for (const item of items) {

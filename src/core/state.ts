@@ -4,6 +4,7 @@ import type { LocationProvider } from '../model/provider.ts';
 import type { Trackable } from '../model/trackable.ts';
 import { DeadlineHeap } from './deadline_heap.ts';
 import type { Footprint, Nearby, Region } from './fence/fence_index.ts';
+import { GateCounts } from './fence/gate_counts.ts';
 import type { FenceMembership } from './fence/membership.ts';
 import { type OwnTiming, type Timing, UNSET } from './fence/timing.ts';
 import type { Vertical } from './fence/vertical.ts';
@@ -63,6 +64,9 @@ export interface ShardState {
 export interface CrossingState extends CrossingSettings {
   /** Number of these fences. */
   fences: number;
+  /** Crossings of gates since the wall-clock time `countedSinceMs`; 0 before the first step. */
+  readonly gates: GateCounts;
+  countedSinceMs: number;
 }
 
 /** Settings of the crossings between two observations. */
@@ -191,7 +195,7 @@ export function emptyState(newBuffer: NewRecordBuffer, crossing = UNCROSSED): Sh
     zones: new ZoneTable(),
     followers: new Followers(),
     fences: new Map(),
-    crossing: { ...crossing, fences: 0 },
+    crossing: { ...crossing, fences: 0, gates: new GateCounts(), countedSinceMs: 0 },
     slots: [],
     freeSlots: [],
     metInObservation: new Int32Array(64),

@@ -186,7 +186,13 @@ function apiDeps(parts: ServedParts, config: Config): Omit<GuardedApiDeps, 'demo
     versionInfo: { ...VERSION_INFO, ...parts.identity },
     ...(mqtt && { describeMqtt: mqtt.describe }),
     ...(authorization && { knows: authorization.knows }),
-    ...(recording && { history: { now, ask: (question, gone) => recording.ask(question, gone) } }),
+    ...(recording && {
+      history: {
+        now,
+        recordsCrossings: config.history_topics.includes('fence_events'),
+        ask: (question, gone) => recording.ask(question, gone),
+      },
+    }),
     depthMax: config.max_json_depth,
     operation,
     rpc: rpcDeps(parts.rpc, authorization, config),

@@ -147,6 +147,23 @@ const Flow = Named('Flow', {
 
 export const FlowsReply = Named('FlowsReply', { ...SPAN, flows: ArrayOf(Flow) });
 
+const CrossedStep = Named('CrossedStep', {
+  from: Time('Start of the step.'),
+  left: count('Crossings to the left, looking along the line.'),
+  right: count('Crossings to the right.'),
+});
+
+export const CrossingsReply = Named('CrossingsReply', {
+  ...SPAN,
+  since: Type.Union([Time('Time since which the hub has counted.'), Type.Null()], {
+    description: 'Time since which the hub has counted; null for counts of the history.',
+  }),
+  step: Type.Integer({ minimum: 1, description: 'Length of a step in milliseconds.' }),
+  left: count('Crossings to the left, looking along the line.'),
+  right: count('Crossings to the right.'),
+  steps: ArrayOf(CrossedStep),
+});
+
 const HeatCell = Named('HeatCell', {
   longitude: lon,
   latitude: lat,

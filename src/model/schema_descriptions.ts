@@ -254,6 +254,8 @@ export const SCHEMA_DESCRIPTIONS = {
   OccupancyReply: { description: 'Number of objects in fences over time. Fences without objects are left out.' },
   Flow: { description: 'Transitions of objects from one fence to another.' },
   FlowsReply: { description: 'Transitions of objects between fences.' },
+  CrossedStep: { description: 'Crossings of a gate in a step of time.' },
+  CrossingsReply: { description: 'Crossings of a gate, and of each step that has any.' },
   HeatCell: { description: 'A cell of a heatmap.' },
   HeatmapReply: { description: 'Dwell time of objects by cell.' },
   Trip: { description: 'A path from one stop to the next.' },

@@ -113,6 +113,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/trackables/{trackable_id}/history', answers: { GET: 200 }, versions: ['v2'] },
   { path: '/trackables/{trackable_id}/visits', answers: { GET: 200 }, versions: ['v2'] },
   { path: '/providers/{provider_id}/history', answers: { GET: 200 }, versions: ['v2'] },
+  { path: '/fences/{fence_id}/crossings', answers: { GET: 200 }, reads: ['step=900000'], versions: ['v2'] },
   { path: '/fences/{fence_id}/visits', answers: { GET: 200 }, versions: ['v2'] },
   { path: '/events', answers: { GET: 200 }, reads: ['topic=fence_events'], versions: ['v2'] },
   { path: '/history/snapshot', answers: { GET: 200 }, versions: ['v2'] },

@@ -20,7 +20,10 @@ function sizeOf(name: string, value: unknown): number {
   if (BOUNDED.includes(name) || typeof value === 'function') return 0;
   if (value instanceof Map || value instanceof Set) return value.size;
   if (value instanceof DeadlineHeap || value instanceof ZoneTable || value instanceof FixSlab) return value.size;
-  if (name === 'crossing') return (value as ShardState['crossing']).fences;
+  if (name === 'crossing') {
+    const { fences, gates } = value as ShardState['crossing'];
+    return fences + gates.size;
+  }
   if (name === 'changed') return Object.values(value as ShardState['changed']).flat().length;
   if (value instanceof Followers) return value.any ? 1 : 0;
   if (Array.isArray(value)) return value.filter((element) => element !== undefined).length;

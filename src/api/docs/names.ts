@@ -155,6 +155,7 @@ const OWN_OPERATIONS: Readonly<Record<string, string>> = {
   'GET /providers/:provider_id/history': 'getHistoryOfProvider',
   'GET /trackables/:trackable_id/visits': 'getVisitsOfTrackable',
   'GET /fences/:fence_id/visits': 'getVisitsOfFence',
+  'GET /fences/:fence_id/crossings': 'getCrossingsOfFence',
   'GET /history/snapshot': 'getSnapshot',
   'GET /history/tracks': 'getTracks',
   'GET /history/events': 'getPastEvents',

@@ -3,6 +3,7 @@ import { afterMoves, readingLatest } from '../latest.ts';
 import type { ApiRoute } from '../route.ts';
 import { ADAPTER_ROUTES } from './adapters.ts';
 import { ALERT_ROUTES } from './alerts.ts';
+import { CROSSINGS_ROUTES } from './crossings.ts';
 import { DEMO_ROUTES } from './demo.ts';
 import { docsRoutes } from './docs.ts';
 import { entityRows } from './entity_rows.ts';
@@ -36,6 +37,7 @@ export const ROUTES: readonly ApiRoute[] = [
     ...LOCATION_ROUTES,
     ...FENCE_ROUTES,
     ...SEARCH_ROUTES,
+    ...CROSSINGS_ROUTES,
     ...ALERT_ROUTES,
     ...VIEW_ROUTES,
     ...LINK_ROUTES,

@@ -224,6 +224,7 @@ const QUERIES: Readonly<Record<Query['ask'], readonly (keyof typeof QUERY_MEMBER
   provider_fences: ['id', 'spatial'],
   trackable_fences: ['id', 'spatial'],
   stays: [],
+  crossings: ['id'],
   lastSeen: [],
   sample: ['only', 'above'],
   search: ['view', 'kind', 'most'],

@@ -81,6 +81,7 @@ export function deleteFence(state: ShardState, index: FenceIndex, id: string): T
   const fence = state.fences.get(id);
   if (fence === undefined) return [];
   state.fences.delete(id);
+  state.crossing.gates.delete(id);
   if (isCrossed(state, fence)) state.crossing.fences--;
   state.slots[fence.slot] = undefined;
   state.freeSlots.push(fence.slot);

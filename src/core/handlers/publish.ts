@@ -4,6 +4,7 @@ import type { FilterFields, Variant } from '../../model/topics.ts';
 import { assignedTo } from '../assignments.ts';
 import type { ShardContext } from '../context.ts';
 import { type FenceChange, fenceEventFields, fenceEventJson, fenceFeature } from '../fence/fence_event.ts';
+import type { Direction } from '../fence/gate_crossings.ts';
 import type { Crossing } from '../fence/observe_fences.ts';
 import { locationBytesMax, writeLocation } from '../location/event_bytes.ts';
 import type { Fix } from '../location/fix.ts';
@@ -116,12 +117,23 @@ function publish(
   for (const { fence, entryMs, exitMs, mark } of crossings) {
     if (exitMs === undefined) counts.entries++;
     else counts.exits++;
+    if (mark === 'left' || mark === 'right') countCrossing(context, { fence, mark, entryMs }, subject);
     if (variants.length === 0) continue;
     const type = exitMs === undefined ? 'region_entry' : 'region_exit';
     const entered = wallClockOfEventTime(entryMs, setBacks);
     const left = exitMs && Math.max(entered, wallClockOfEventTime(exitMs, setBacks));
     publishFenceEvent(context, variants, { fence, type, entryMs: entered, exitMs: left, mark, ...subject });
   }
+}
+
+/** Counts the crossing of a gate, unless the provider's trackables count for it. */
+function countCrossing(
+  { state, setBacks }: ShardContext,
+  { fence, mark, entryMs }: Pick<Crossing, 'fence' | 'entryMs'> & { readonly mark: Direction },
+  { trackableId, trackables }: Pick<FenceChange, 'trackableId' | 'trackables'>,
+): void {
+  if (trackableId === undefined && trackables.length > 0) return;
+  state.crossing.gates.add(fence.id, mark, wallClockOfEventTime(entryMs, setBacks));
 }
 
 function publishFenceEvent(context: ShardContext, variants: readonly FilteredVariant[], change: FenceChange): void {

@@ -69,6 +69,8 @@ function answer(context: ShardContext, query: Query, nowMs: number): QueryResult
         stays: staysIn(state.trackables, fencesIn(state, query), nowMs),
         ...(query.providers === true && { providerStays: staysIn(state.providers, fencesIn(state, query), nowMs) }),
       };
+    case 'crossings':
+      return { crossings: state.crossing.gates.of(query.id), sinceMs: state.crossing.countedSinceMs };
     case 'lastSeen':
       return {
         lastSeen: lastSeenAges(state, nowMs),

@@ -5,6 +5,7 @@ import { type Duck, isInterrupted } from '../duck.ts';
 import type { HistoryFile } from '../files.ts';
 import { HOUR_MS } from '../layout.ts';
 import { placesText } from './formats.ts';
+import { crossings, crossingsText } from './crossings.ts';
 import { heatmap, soughtByHeatmap } from './heatmap.ts';
 import { nothingMoved, objects, way } from './moving.ts';
 import { places, snapshot, tracks } from './places.ts';
@@ -76,6 +77,8 @@ function answerOf(
       return occupancy(duck, files, question);
     case 'flows':
       return flows(duck, files, question);
+    case 'crossings':
+      return crossings(duck, files, question);
     case 'heatmap':
       return heatmap(duck, files, question);
     case 'trips':
@@ -141,6 +144,8 @@ function nothing(question: PoolQuery): AnswerContent {
       return empty({ step: question.stepMs, fences: [] });
     case 'flows':
       return empty({ flows: [] });
+    case 'crossings':
+      return { text: crossingsText(question, []), next: undefined };
     case 'heatmap': {
       const { grid, cellMetres, resolution } = question;
       return empty({ grid, ...(grid === 'h3' ? { resolution } : { cell_metres: cellMetres }), cells: [] });
@@ -166,6 +171,8 @@ function mainFiles(files: readonly HistoryFile[], question: PoolQuery): readonly
     case 'occupancy':
     case 'flows':
       return filesOf(files, 'fence_events', { fromMs: question.fromMs - LOOK_BACK_MS, toMs: EVER.toMs });
+    case 'crossings':
+      return filesOf(files, 'fence_events', question);
     case 'heatmap': {
       const { whose, fromMs, toMs, maxGapMs } = question;
       return filesOf(files, whose, { fromMs: fromMs - maxGapMs, toMs });

@@ -123,6 +123,13 @@ export interface FlowsQuery extends VisitFilter {
   readonly ask: 'flows';
 }
 
+/** Crossings of a gate, by steps from the start of the span. */
+export interface CrossingsQuery extends Span {
+  readonly ask: 'crossings';
+  readonly fenceId: string;
+  readonly stepMs: number;
+}
+
 export interface HeatmapQuery extends Span, AreaFilter {
   readonly ask: 'heatmap';
   readonly whose: PositionKind;
@@ -194,6 +201,7 @@ export type HistoryQuery =
   | DwellQuery
   | OccupancyQuery
   | FlowsQuery
+  | CrossingsQuery
   | HeatmapQuery
   | TripsQuery
   | ObjectsQuery

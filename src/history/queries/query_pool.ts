@@ -373,6 +373,8 @@ export function wantedFor(question: PoolQuery): FilesWanted {
       return { topics: [question.whose], fromMs: question.atMs - question.maxAgeMs, toMs: question.atMs + 1 };
     case 'events':
       return spanOf([question.topic], question);
+    case 'crossings':
+      return spanOf(['fence_events'], question);
     case 'known':
       return spanOf([...KNOWN_BY[question.kind], 'fence_events'], EVER);
     case 'rows':

@@ -84,6 +84,8 @@ export function selectionsOf(question: HistoryQuery): readonly RowSelection[] {
         },
       ];
     }
+    case 'crossings':
+      return [{ topic: 'fence_events', fence_id: [question.fenceId], keep: 'all', isWhole: true, ...spanOf(question) }];
     case 'visits':
       return [ofVisits(question, question.trackableId)];
     default:

@@ -154,6 +154,7 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
     'muss Datum und Uhrzeit nach RFC 3339 sein oder zwei davon in ihrer Folge mit Schrägstrich dazwischen',
   not_a_filled_string: 'muss ein nicht leerer Text sein',
   not_a_foreign_id: 'muss die foreign_id einer Zone sein',
+  not_a_gate: 'muss ein Durchgang sein: ein Geofence, dessen region ein LineString ist',
   not_a_header: 'muss der Name eines Headers sein, den der Hub nicht setzt',
   not_a_json_pointer: 'muss ein JSON Pointer sein',
   not_a_certificate: 'muss Zertifikate in PEM enthalten: {detail}',
