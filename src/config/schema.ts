@@ -128,7 +128,8 @@ export const ConfigSchema = Type.Object({
   }),
   mcp: Type.Boolean({
     default: false,
-    description: 'Whether agents may use the hub at /mcp, by the Model Context Protocol. Permissions are those of REST.',
+    description:
+      'Whether agents may use the hub at /mcp, by the Model Context Protocol. Permissions are those of REST.',
   }),
   mcp_write: Type.Boolean({
     default: false,

@@ -1,4 +1,4 @@
-import { type FilterFields, type KeyValue, keyOf, type Variant } from '../model/topics.ts';
+import { type FilterFields, isInBox, type KeyValue, keyOf, type Variant } from '../model/topics.ts';
 
 /** A subscribed rendering, and the filter of its events. */
 export interface FilteredVariant extends Variant {
@@ -11,7 +11,7 @@ export function filteredVariant(variant: Variant): FilteredVariant {
   const { wanted } = variant;
   if (wanted === undefined) return variant;
   const keys = wanted.keys.map(({ at, values }) => ({ at, values: new Set(values) }));
-  const { limits } = wanted;
+  const { limits, boxes = [] } = wanted;
   // hot
   const wants = (fields: FilterFields): boolean => {
     for (const { at, values } of keys) {
@@ -21,6 +21,10 @@ export function filteredVariant(variant: Variant): FilteredVariant {
     for (const { at, most } of limits) {
       const field = fields[at];
       if (typeof field === 'number' && field <= most) return true;
+    }
+    for (const box of boxes) {
+      const [lon, lat] = [fields[box.at], fields[box.at + 1]];
+      if (typeof lon === 'number' && typeof lat === 'number' && isInBox(box, lon, lat)) return true;
     }
     return false;
   };

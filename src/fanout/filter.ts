@@ -3,6 +3,7 @@ import { ALERT_STATES } from '../model/alert.ts';
 import { COLLISION_TYPES } from '../model/events.ts';
 import { PROVIDER_TYPES } from '../model/provider_type.ts';
 import {
+  type FilterBox,
   type FilterFields,
   type FilterKey,
   type FilterLimit,
@@ -11,6 +12,7 @@ import {
   TOPICS,
   type Topic,
 } from '../model/topics.ts';
+import { AREA_PARAMS, type AreaFilter, compileArea } from './area_filter.ts';
 import { asBoolean, asId, asNumber, asWord } from './coerce.ts';
 
 /**
@@ -23,6 +25,8 @@ export interface Filter {
   readonly key?: FilterKey | undefined;
   /** Upper bound of a field of every matching event, for a filter without a key. */
   readonly limit?: FilterLimit | undefined;
+  /** Bounds of the position of every matching event, for a filter without a key. */
+  readonly box?: FilterBox | undefined;
 }
 
 /** Combines two filters with AND. An undefined filter matches everything. */
@@ -34,8 +38,11 @@ export function both(
   return withKey((fields) => other(fields) && filter(fields), filter);
 }
 
-function withKey(test: (fields: FilterFields) => boolean, { key, limit }: Pick<Filter, 'key' | 'limit'>): Filter {
-  return Object.assign((fields: FilterFields) => test(fields), { key, limit });
+function withKey(
+  test: (fields: FilterFields) => boolean,
+  { key, limit, box }: Pick<Filter, 'key' | 'limit' | 'box'>,
+): Filter {
+  return Object.assign((fields: FilterFields) => test(fields), { key, limit, box });
 }
 
 type Field = FilterFields[number];
@@ -205,11 +212,24 @@ export function compileFilter(topic: Topic, params: Params): Filter | undefined 
     }
   }
   if (topic === 'collision_events') tests.push(...collisionPair(params));
+  const at = names.indexOf('lon');
+  const area = at < 0 ? undefined : compileArea((name) => given(params, name));
+  if (area !== undefined) tests.push(withPosition(area, at));
   const [first] = tests;
   if (first === undefined) return undefined;
   const key = found.much ?? found.little;
   const test = tests.length === 1 ? first : (event: FilterFields) => tests.every((each) => each(event));
-  return withKey(test, { key, limit: key === undefined ? found.limit : undefined });
+  if (key !== undefined) return withKey(test, { key });
+  const [west, south, east, north] = area?.box ?? [];
+  const isBounded = west !== undefined && south !== undefined && east !== undefined && north !== undefined;
+  return withKey(test, isBounded ? { box: { at, west, south, east, north } } : { limit: found.limit });
+}
+
+function withPosition(area: AreaFilter, at: number): (fields: FilterFields) => boolean {
+  return (fields) => {
+    const [lon, lat] = [fields[at], fields[at + 1]];
+    return typeof lon === 'number' && typeof lat === 'number' && area.contains(lon, lat);
+  };
 }
 
 /** Index keys of a subscription: the first one of each selectivity. */
@@ -231,7 +251,11 @@ function note(
 /** Returns the filter parameters of a topic by name, with the schemas of their values. */
 export function filterParams(topic: Topic): Readonly<Record<string, TSchema>> {
   const rows = FILTERS[topic].map(({ param, compare }) => [param, compare.schema] as const);
-  return Object.fromEntries([...rows, ...(topic === 'collision_events' ? COLLISION_PARAMS : [])]);
+  const isPositioned = (TOPICS[topic] as readonly string[]).includes('lon');
+  return {
+    ...Object.fromEntries([...rows, ...(topic === 'collision_events' ? COLLISION_PARAMS : [])]),
+    ...(isPositioned && AREA_PARAMS),
+  };
 }
 
 /** Parameter names, each followed by its older name. */

@@ -17,7 +17,7 @@ export class FilterIndex<S extends Filtering> {
   #size = 0;
   /** Number of distinct values. */
   #values = 0;
-  /** Number of subscriptions with neither key nor limit. */
+  /** Number of subscriptions with neither key, limit nor box. */
   #unlimited = 0;
   /** Version of the result of `wanted`. */
   #changes = 0;
@@ -31,7 +31,7 @@ export class FilterIndex<S extends Filtering> {
     const { key } = subscription.filter;
     if (key === undefined) {
       this.#unkeyed.add(subscription);
-      if (subscription.filter.limit === undefined) this.#unlimited++;
+      if (isUnlimited(subscription)) this.#unlimited++;
       this.#changes++;
       return;
     }
@@ -51,7 +51,7 @@ export class FilterIndex<S extends Filtering> {
     this.#size--;
     if (this.#unkeyed.delete(subscription)) {
       this.#changes++;
-      if (subscription.filter.limit === undefined) this.#unlimited--;
+      if (isUnlimited(subscription)) this.#unlimited--;
     }
     const { key } = subscription.filter;
     const byValue = key && this.#keyed.get(key.at);
@@ -72,12 +72,13 @@ export class FilterIndex<S extends Filtering> {
     return this.#unlimited > 0 || this.#values + this.#unkeyed.size > max ? undefined : this.#changes;
   }
 
-  /** Returns at most `max` values and limits that cover every matching event; undefined if any event may match. */
+  /** Returns at most `max` values, limits and boxes that cover every matching event; undefined if any event may match. */
   wanted(max: number): EventSelector | undefined {
     if (this.wantedNumber(max) === undefined) return undefined;
     const limits = [...this.#unkeyed].flatMap(({ filter: { limit } }) => (limit === undefined ? [] : [limit]));
     const keys = [...this.#keyed].map(([at, byValue]): FilterKey => ({ at, values: [...byValue.keys()] }));
-    return { keys, limits };
+    const boxes = [...this.#unkeyed].flatMap(({ filter: { box } }) => (box === undefined ? [] : [box]));
+    return { keys, limits, ...(boxes.length > 0 && { boxes }) };
   }
 
   /** Returns the indexes of the events that match each subscription, without subscriptions that match none. hot */
@@ -100,6 +101,10 @@ export class FilterIndex<S extends Filtering> {
     }
     return found;
   }
+}
+
+function isUnlimited({ filter: { limit, box } }: Filtering): boolean {
+  return limit === undefined && box === undefined;
 }
 
 function note<S>(found: Map<S, number[]>, subscription: S, place: number): void {

@@ -23,7 +23,7 @@ export function wantsFields(foreign: RemoteInterests | undefined): boolean {
   return foreign !== undefined && [...foreign.values()].some(({ unfiltered }) => unfiltered !== true);
 }
 
-/** Returns the union of filter values and limits; undefined if any event may match, or if there are more than `max`. */
+/** Returns the union of filter values, limits and boxes; undefined if any event may match, or if there are more than `max`. */
 export function unionOf(wants: readonly (EventSelector | undefined)[], max: number): EventSelector | undefined {
   let count = 0;
   for (const wanted of wants) {
@@ -37,12 +37,13 @@ export function unionOf(wants: readonly (EventSelector | undefined)[], max: numb
     const values = all.flatMap(({ keys: own }) => own.flatMap((key) => (key.at === at ? key.values : [])));
     return { at, values: [...new Set(values)] };
   });
-  return { keys, limits: all.flatMap(({ limits }) => limits) };
+  const boxes = all.flatMap(({ boxes: own = [] }) => own);
+  return { keys, limits: all.flatMap(({ limits }) => limits), ...(boxes.length > 0 && { boxes }) };
 }
 
-/** Returns the number of values and limits. */
-export function sizeOf({ keys, limits }: EventSelector): number {
-  return keys.reduce((sum, { values }) => sum + values.length, limits.length);
+/** Returns the number of values, limits and boxes. */
+export function sizeOf({ keys, limits, boxes = [] }: EventSelector): number {
+  return keys.reduce((sum, { values }) => sum + values.length, limits.length + boxes.length);
 }
 
 /** Forwards events to the hubs whose filters match. hot */

@@ -3,8 +3,8 @@
  * values of these fields in this order (its FilterFields), so that filters never parse its JSON.
  */
 export const TOPICS = {
-  location_updates: ['provider_id', 'source', 'provider_type', 'associated', 'accuracy', 'floor'],
-  trackable_motions: ['id', 'provider_id', 'name', 'accuracy', 'floor'],
+  location_updates: ['provider_id', 'source', 'provider_type', 'associated', 'accuracy', 'floor', 'lon', 'lat'],
+  trackable_motions: ['id', 'provider_id', 'name', 'accuracy', 'floor', 'lon', 'lat'],
   fence_events: ['fence_id', 'foreign_id', 'provider_id', 'trackable_id', 'event_type', 'object_type'],
   collision_events: ['id_1', 'id_2', 'collision_type', 'floor_1', 'floor_2'],
   proximity_updates: ['provider_id', 'source', 'provider_type'],
@@ -65,10 +65,29 @@ export interface Variant extends View {
   readonly wanted?: EventSelector | undefined;
 }
 
-/** Selects events by filter fields: an event matches any of the keys or any of the limits. */
+/** Selects events by filter fields: an event matches any of the keys, of the limits or of the boxes. */
 export interface EventSelector {
   readonly keys: readonly FilterKey[];
   readonly limits: readonly FilterLimit[];
+  readonly boxes?: readonly FilterBox[] | undefined;
+}
+
+/** The field of a longitude, by its index, the next one of a latitude, and their bounds in degrees. */
+export interface FilterBox {
+  readonly at: number;
+  readonly west: number;
+  readonly south: number;
+  /** May exceed `west` by up to 720: longitudes are compared modulo 360. */
+  readonly east: number;
+  readonly north: number;
+}
+
+/** Whether a position is in a box. */
+// hot
+export function isInBox({ west, south, east, north }: Omit<FilterBox, 'at'>, lon: number, lat: number): boolean {
+  if (lat < south || lat > north) return false;
+  const turn = 360 * Math.ceil((west - lon) / 360);
+  return lon + turn <= east;
 }
 
 /** A field, by its index, and its allowed values, each normalized by keyOf. */

@@ -1,5 +1,6 @@
 import { problemOf } from '../problem.ts';
 import Type, { type TSchema } from 'typebox';
+import { NEAR, numbersOf, REGION } from '../fanout/area_filter.ts';
 import { asBoolean, asText } from '../fanout/coerce.ts';
 import { compileFilter, type Filter, filterParams } from '../fanout/filter.ts';
 import { hasGeojson, type TopicName } from '../fanout/topic_name.ts';
@@ -74,7 +75,7 @@ export function sizeOf(params: FrameParams, max: number): number {
   for (const [name, value] of Object.entries(params)) {
     if (name === 'token') continue;
     size += name.length;
-    for (const item of Array.isArray(value) ? value : [value]) {
+    for (const item of Array.isArray(value) ? value : name === REGION ? [value, ...numbersOf(value)] : [value]) {
       size += typeof item === 'string' ? item.length + 1 : 1;
       if (size > max) return size;
     }
@@ -107,9 +108,22 @@ export function identityOf(topicName: string, params: FrameParams): string {
   const entries = Object.entries(params).filter(([name, value]) => name !== 'token' && value !== null);
   const flat = entries.map(([name, value]) => [
     name,
-    Array.isArray(value) ? value.map(flatten).sort() : flatten(value),
+    Array.isArray(value) ? inOrder(name, value.map(flatten)) : name === REGION ? regionKey(value) : flatten(value),
   ]);
   return JSON.stringify([topicName, flat.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))]);
+}
+
+/** Sorts a list of alternatives; a point is none. */
+function inOrder(name: string, values: string[]): readonly string[] {
+  return name === NEAR ? values : values.sort();
+}
+
+/** Returns the canonical form of a region: its rings differ in their numbers or their lengths. */
+function regionKey(region: unknown): string {
+  if (typeof region !== 'object' || region === null) return flatten(region);
+  const { coordinates } = region as { readonly coordinates?: unknown };
+  const lengths = Array.isArray(coordinates) ? coordinates.map((ring) => (Array.isArray(ring) ? ring.length : 0)) : [];
+  return `region ${lengths.join(' ')}: ${numbersOf(region).map(flatten).join(' ')}`;
 }
 
 /** Returns the canonical form of a value. Nested values have no meaning in params, so they are all equal. */

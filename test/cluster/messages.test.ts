@@ -24,7 +24,11 @@ import { lend } from '../../src/model/borrowed.ts';
 const HEAD = { applied: 2 ** 40, ingress: 'a', number: 3, version: 7 };
 const VIEW = { crs: 'local' };
 const VARIANT = { id: 4, topic: 'fence_events', crs: 'local' } as const;
-const WANTED = { keys: [{ at: 0, values: ['a', 2, true] }], limits: [{ at: 4, most: 1.5 }] };
+const WANTED = {
+  keys: [{ at: 0, values: ['a', 2, true] }],
+  limits: [{ at: 4, most: 1.5 }],
+  boxes: [{ at: 5, west: -1.5, south: 2, east: 3, north: 4 }],
+};
 const HANDLERS = [
   { method: 'm', id: 'x' },
   { method: 'n', id: 'y', zoneId: 'hall' },

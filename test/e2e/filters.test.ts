@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { READER } from '../scenarios/bad_locations.ts';
+import { geodesicMeters } from '../../src/core/geo/geodesic.ts';
 import { HALL } from '../support/hall.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import { CART, createScene, FENCE, inHall, LIFT, send } from '../support/scene.ts';
@@ -17,7 +18,26 @@ function collides(...ids: readonly string[]): (event: Event) => boolean {
   return ({ collisions }) => ids.every((id) => collisions.some((collision: Event) => collision.id === id));
 }
 
+/** Whether a position is within 20 m of the point that subscriptions name. */
+const isNear = ({ coordinates: [lon, lat] }: { readonly coordinates: readonly [number, number] }): boolean =>
+  geodesicMeters(9, 50, lon, lat) <= 20;
+const HALF = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [8.9, 50.0002],
+      [9.1, 50.0002],
+      [9.1, 50.1],
+      [8.9, 50.1],
+    ],
+  ],
+};
+
 const ROWS: readonly Row[] = [
+  ['location_updates', { near: [9, 50], radius: 20 }, (e) => isNear(e.position)],
+  ['location_updates', { region: HALF }, (e) => e.position.coordinates[1] > 50.0002],
+  ['trackable_motions', { near: '9,50', radius: '20' }, (e) => isNear(e.location.position)],
+  ['trackable_motions', { region: JSON.stringify(HALF) }, (e) => e.location.position.coordinates[1] > 50.0002],
   ['location_updates', { provider_id: 'cart-tag' }, (e) => e.provider_id === 'cart-tag'],
   [
     'location_updates',

@@ -94,6 +94,7 @@ const KEY_VALUE: Field<KeyValue> = checked('a string, a number or a flag', (valu
 const SELECTOR = recordOf({
   keys: listOf(recordOf({ at: COUNT, values: listOf(KEY_VALUE) })),
   limits: listOf(recordOf({ at: COUNT, most: NUMBER })),
+  boxes: optional(listOf(recordOf({ at: COUNT, west: NUMBER, south: NUMBER, east: NUMBER, north: NUMBER }))),
 });
 const VARIANT = recordOf({
   id: VARIANT_ID,

@@ -46,8 +46,17 @@ function isPlain({ crs, geojson }: Variant): boolean {
   return crs === 'EPSG:4326' && geojson !== true;
 }
 
-function locationFields({ providerId, source, providerType, associated, accuracy, floor }: Fix): FilterFields {
-  return [providerId, source, providerType, associated, accuracy, floor];
+function locationFields({
+  providerId,
+  source,
+  providerType,
+  associated,
+  accuracy,
+  floor,
+  lon,
+  lat,
+}: Fix): FilterFields {
+  return [providerId, source, providerType, associated, accuracy, floor, lon, lat];
 }
 
 /** Records and publishes the motion of a trackable that has a fix. */
@@ -77,7 +86,8 @@ export function publishMotion(context: ShardContext, trackable: TrackableState):
 }
 
 function motionFields({ id, entity }: TrackableState, fix: Fix): FilterFields {
-  return [id, fix.providerId, entity.name ?? undefined, fix.filteredAccuracy, fix.filteredFloor];
+  const { filteredAccuracy: accuracy, filteredFloor: floor, filteredLon: lon, filteredLat: lat } = fix;
+  return [id, fix.providerId, entity.name ?? undefined, accuracy, floor, lon, lat];
 }
 
 /** Publishes the crossings of a provider and the trackables that it is assigned to. */
