@@ -125,6 +125,11 @@ const ALIKE = [
   'restart_event_delay',
 ] as const satisfies (keyof Config)[];
 
+/** Without filters, the same as of a hub that has no such setting. */
+function filtersAlike({ filters }: Config): readonly string[] {
+  return filters.length === 0 ? [] : [`filters: ${JSON.stringify(filters)}`];
+}
+
 /** Cluster settings; undefined for a single hub. `machine`: the name of this machine. */
 export function clusterSettings(config: Config, machine: string) {
   if (config.cluster_servers.length === 0) return undefined;
@@ -163,7 +168,7 @@ export function clusterSettings(config: Config, machine: string) {
       eventLog: { retentionMs: config.event_retention * HOUR_MS, bytesMax: config.event_max_bytes },
     }),
     shards: config.num_threads,
-    alike: ALIKE.map((name) => `${name}: ${config[name]}`),
+    alike: [...ALIKE.map((name) => `${name}: ${config[name]}`), ...filtersAlike(config)],
   };
 }
 

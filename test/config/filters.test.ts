@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConfigError } from '../../src/config/collect.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { shardSettings } from '../../src/config/settings.ts';
+import { clusterSettings, shardSettings } from '../../src/config/settings.ts';
 
 function load(file: string, env: Readonly<Record<string, string>> = {}) {
   return loadConfig({ env, cwd: '/', cores: 2, readFile: () => file });
@@ -25,6 +25,12 @@ test('filters are read from the file or a variable, for all objects and by type 
   const HUB_FILTERS = '[{kind: cv, max_gap: 3000}, {provider_type: gps, default_accuracy: 5}]';
   assert.deepEqual(shardSettings(load('', { HUB_FILTERS })).settings.filters, expected);
   assert.equal(shardSettings(load('')).settings.filters, undefined);
+});
+
+test('hubs of a cluster must have the same filters', () => {
+  const alike = (file: string) => clusterSettings(load(`cluster_servers: [nats://a]\n${file}`), 'here')?.alike ?? [];
+  const filtered = alike('filters: [{kind: cv}]\n').filter((setting) => !alike('').includes(setting));
+  assert.deepEqual(filtered, ['filters: [{"kind":"cv"}]']);
 });
 
 test('each invalid member is reported with its line and value', () => {
