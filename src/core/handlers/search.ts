@@ -1,3 +1,4 @@
+import type { Fix } from '../location/fix.ts';
 import { namingTrackables } from '../assignments.ts';
 import type { ShardContext } from '../context.ts';
 import type { QueryResult, SearchQuery } from '../item.ts';
@@ -58,10 +59,14 @@ function termsOf(
     most,
     accepts: (object) => {
       const { fix } = object;
-      if (fix === undefined || !exists(object) || (floor !== undefined && fix.floor !== floor)) return false;
+      if (fix === undefined || !exists(object) || (floor !== undefined && floorOf(object, fix) !== floor)) return false;
       return holds === undefined || truth(holds(factsOf(context, fix, nowMs))) === true;
     },
   };
+}
+
+function floorOf({ kind }: Searched, fix: Fix): number {
+  return kind === 'trackable' ? fix.filteredFloor : fix.floor;
 }
 
 function originAt([lon, lat]: readonly [number, number]): SearchOrigin {

@@ -1,8 +1,18 @@
 import type { Fix } from '../location/fix.ts';
 
-/** An object of the tree. Its position is that of its fix. */
-interface Positioned {
+/** An object of the tree. */
+export interface Positioned {
+  readonly kind?: 'provider' | 'trackable';
   readonly fix: Fix | undefined;
+}
+
+/** Longitude and latitude of an object with a fix: as sent for a provider, and filtered for a trackable. */
+export function lonOf({ kind }: Positioned, fix: Fix): number {
+  return kind === 'trackable' ? fix.filteredLon : fix.lon;
+}
+
+export function latOf({ kind }: Positioned, fix: Fix): number {
+  return kind === 'trackable' ? fix.filteredLat : fix.lat;
 }
 
 /** A node of the tree: a rectangle in longitude and latitude, scaled to 0 to 1, with four children or some objects. */
@@ -57,7 +67,7 @@ export class ObjectTree<T extends Positioned> {
       this.remove(object);
       return;
     }
-    const [x, y] = [scaled(fix.lon, 360), scaled(fix.lat, 180)];
+    const [x, y] = [scaled(lonOf(object, fix), 360), scaled(latOf(object, fix), 180)];
     const known = this.#entries.get(object);
     if (known !== undefined) {
       if (contains(known.leaf, x, y)) return;
@@ -94,10 +104,11 @@ export class ObjectTree<T extends Positioned> {
     node.entries = [];
     this.#nodes += children.length;
     for (const entry of entries) {
-      const { fix } = entry.object;
+      const { object } = entry;
+      const { fix } = object;
       // An object may have moved since its position was put: it is put again before the next search.
-      if (fix === undefined) this.#entries.delete(entry.object);
-      else this.#add(childAt(node, children, scaled(fix.lon, 360), scaled(fix.lat, 180)), entry);
+      if (fix === undefined) this.#entries.delete(object);
+      else this.#add(childAt(node, children, scaled(lonOf(object, fix), 360), scaled(latOf(object, fix), 180)), entry);
     }
   }
 }

@@ -1,10 +1,8 @@
-import { CODES, type ObjectTree, spanOf, type TreeNode } from './object_tree.ts';
+import { CODES, latOf, lonOf, type ObjectTree, type Positioned, spanOf, type TreeNode } from './object_tree.ts';
 import { type DistanceBound, metersBetween, type SearchRegion } from './search_area.ts';
-import type { Fix } from '../location/fix.ts';
 
-interface Located {
+interface Located extends Positioned {
   readonly id: string;
-  readonly fix: Fix | undefined;
 }
 
 /** A point with the bound of distances from it. */
@@ -117,8 +115,9 @@ class Results<T extends Located> {
     const { near, region, most, accepts } = this.#terms;
     const { fix } = object;
     if (fix === undefined) return;
-    const distance = near === undefined ? 0 : metersBetween(near.lon, near.lat, fix.lon, fix.lat);
-    if (distance > this.limit || region?.contains(fix.lon, fix.lat) === false || !accepts(object)) return;
+    const [lon, lat] = [lonOf(object, fix), latOf(object, fix)];
+    const distance = near === undefined ? 0 : metersBetween(near.lon, near.lat, lon, lat);
+    if (distance > this.limit || region?.contains(lon, lat) === false || !accepts(object)) return;
     const { found } = this;
     if (near === undefined) {
       found.push({ object, distance });

@@ -1,4 +1,4 @@
-# Made by "npm run generate:sdk" of the OpenAPI document with SHA-256 0d0d5616fea9aa3f0a55ca3babb305f21a9aab714cb743a2d8ca2f86df857c8c.
+# Made by "npm run generate:sdk" of the OpenAPI document with SHA-256 d8c75df2bf86f269aed10fb5563e072f8c229f5cfa243cf189b2fa7ed15fdc45.
 # mypy: disable-error-code="no-any-return"
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ class AlertCounts(TypedDict):
     critical: int
 
 
-AlertKind: TypeAlias = Literal['entry', 'exit', 'inside_longer', 'more_inside', 'silent', 'collision']
+AlertKind: TypeAlias = Literal['entry', 'exit', 'inside_longer', 'more_inside', 'silent', 'collision', 'count_below', 'gate', 'speed', 'separated', 'together']
 
 
 class AlertMatch(TypedDict):
     fence_id: NotRequired[str | None]
     trackable_id: NotRequired[str | None]
+    other_trackable_id: NotRequired[str | None]
     provider_id: NotRequired[str | None]
     since: NotRequired[str | None]
     count: NotRequired[int | None]
@@ -82,6 +83,34 @@ class Conformance(TypedDict):
 CreationType: TypeAlias = Literal['local_coordinates']
 
 
+CrossedStep = TypedDict(
+    'CrossedStep',
+    {
+        'from': str,
+        'left': int,
+        'right': int,
+    },
+)
+
+
+CrossedStepArray: TypeAlias = list[CrossedStep]
+
+
+CrossingsReply = TypedDict(
+    'CrossingsReply',
+    {
+        'missing_hubs': NotRequired[list[str]],
+        'from': NotRequired[str],
+        'to': NotRequired[str],
+        'since': str | None,
+        'step': int,
+        'left': int,
+        'right': int,
+        'steps': CrossedStepArray,
+    },
+)
+
+
 DatabaseState: TypeAlias = Literal['ok', 'failing']
 
 
@@ -134,6 +163,9 @@ EventStream: TypeAlias = str
 EventTopic: TypeAlias = Literal['fence_events', 'collision_events', 'alert_changes', 'provider_changes', 'trackable_changes', 'fence_changes', 'zone_changes', 'anchor_changes']
 
 
+FenceCrossing: TypeAlias = Literal['none', 'segment']
+
+
 class FenceDwell(TypedDict):
     fence_id: str
     visits: int
@@ -150,6 +182,9 @@ FenceDwellArray: TypeAlias = list[FenceDwell]
 
 
 FenceEventType: TypeAlias = Literal['region_entry', 'region_exit']
+
+
+FilterKind: TypeAlias = Literal['none', 'cv']
 
 
 class Flow(TypedDict):
@@ -171,6 +206,9 @@ FlowsReply = TypedDict(
         'flows': FlowArray,
     },
 )
+
+
+GateDirection: TypeAlias = Literal['left', 'right']
 
 
 class Health(TypedDict):
@@ -259,9 +297,10 @@ class ImportCountsByKind(TypedDict):
     alert_rules: NotRequired[ImportCounts]
     views: NotRequired[ImportCounts]
     sinks: NotRequired[ImportCounts]
+    sources: NotRequired[ImportCounts]
 
 
-ImportList: TypeAlias = Literal['anchors', 'zones', 'trackables', 'providers', 'fences', 'alert_rules', 'views', 'sinks']
+ImportList: TypeAlias = Literal['anchors', 'zones', 'trackables', 'providers', 'fences', 'alert_rules', 'views', 'sinks', 'sources']
 
 
 class ImportMemberChange(TypedDict):
@@ -348,7 +387,7 @@ LinkSources: TypeAlias = dict[str, str]
 LinkStatus: TypeAlias = Literal['disabled', 'elsewhere', 'connecting', 'connected', 'waiting', 'self']
 
 
-LinkTopic: TypeAlias = Literal['location_updates', 'proximity_updates']
+LinkTopic: TypeAlias = Literal['location_updates', 'proximity_updates', 'fence_events']
 
 
 class LocatingRule(TypedDict):
@@ -379,6 +418,18 @@ class MapView(TypedDict):
 
 
 MapViewArray: TypeAlias = list[MapView]
+
+
+class MeasuredPass(TypedDict):
+    point_id: str
+    time: str
+    marked: bool
+    horizontal_error: float | None
+    vertical_error: float | None
+    floor_hit: bool | None
+
+
+MeasuredPassArray: TypeAlias = list[MeasuredPass]
 
 
 class MovingKind(TypedDict):
@@ -483,6 +534,18 @@ ProvidersByType = TypedDict(
 )
 
 
+ProximityPositionMode: TypeAlias = Literal['zone_position', 'centroid']
+
+
+class ProximityResolution(TypedDict):
+    entry_confidence_min: NotRequired[float | None]
+    exit_grace_duration: NotRequired[int | None]
+    boundary_grace_distance: NotRequired[float | None]
+    min_dwell_duration: NotRequired[int | None]
+    stale_state_ttl: NotRequired[int | None]
+    position_mode: NotRequired[ProximityPositionMode | None]
+
+
 ProximityType: TypeAlias = Literal['rfid', 'ibeacon', 'ble-aoa', 'ble-mesh', 'virtual', 'unknown']
 
 
@@ -545,6 +608,9 @@ class RuleExpressionObject(TypedDict):
 RuleSet: TypeAlias = list[LocatingRule]
 
 
+SearchedKind: TypeAlias = Literal['provider', 'trackable']
+
+
 Severity: TypeAlias = Literal['info', 'warning', 'critical']
 
 
@@ -594,33 +660,6 @@ SinkReplay = TypedDict(
 SinkState: TypeAlias = Literal['active', 'failing', 'paused', 'disabled']
 
 
-class SinkStatus(TypedDict):
-    id: str
-    state: SinkState
-    delivering: bool
-    cursor: NotRequired[str]
-    lag: NotRequired[int]
-    waiting: NotRequired[int]
-    added: NotRequired[int]
-    delivered: NotRequired[int]
-    rejected: NotRequired[int]
-    dropped: NotRequired[int]
-    replayed: NotRequired[int]
-    failures: NotRequired[int]
-    retry_at: NotRequired[str]
-    last_delivered_at: NotRequired[str]
-    error: NotRequired[str]
-
-
-SinkStatusArray: TypeAlias = list[SinkStatus]
-
-
-class SinkTest(TypedDict):
-    delivered: bool
-    duration: int
-    error: NotRequired[str]
-
-
 SinkTopic: TypeAlias = Literal['fence_events', 'collision_events', 'alert_changes', 'provider_changes', 'trackable_changes', 'fence_changes', 'zone_changes', 'anchor_changes', 'location_updates', 'trackable_motions', 'proximity_updates']
 
 
@@ -632,6 +671,111 @@ class SnapshotReply(TypedDict):
     at: str
     objects: ObjectPlaceArray
     next_cursor: str | None
+
+
+Column: TypeAlias = str
+
+
+SourceCondition = TypedDict(
+    'SourceCondition',
+    {
+        'path': str,
+        'in': list[Any],
+    },
+)
+
+
+SourceData: TypeAlias = Any
+
+
+SourceFormat: TypeAlias = Literal['json', 'csv', 'nmea']
+
+
+SourceItemKind: TypeAlias = Literal['location', 'proximity']
+
+
+SourceKind: TypeAlias = Literal['http', 'mqtt', 'udp', 'tcp', 'websocket', 'poll']
+
+
+SourceLookup: TypeAlias = dict[str, str]
+
+
+class SourcePreset(TypedDict):
+    id: str
+    name: str
+    note: str
+    source: Any
+    sample: str
+    topic: NotRequired[str]
+
+
+SourcePresetArray: TypeAlias = list[SourcePreset]
+
+
+class SourceRefusal(TypedDict):
+    at: str
+    message: str
+    payload: str
+
+
+SourceRefusals: TypeAlias = dict[str, int]
+
+
+class SourceSample(TypedDict):
+    source: Any
+    payload: str
+    topic: NotRequired[str | None]
+    sender: NotRequired[str | None]
+
+
+SourceState: TypeAlias = Literal['disabled', 'elsewhere', 'connecting', 'receiving', 'failing']
+
+
+class SourceStatus(TypedDict):
+    id: str
+    state: SourceState
+    received: int
+    mapped: int
+    skipped: int
+    refused: int
+    refused_by: SourceRefusals
+    throttled: int
+    failures: int
+    last_received_at: NotRequired[str]
+    last_source_time: NotRequired[str]
+    clock_offset: NotRequired[int]
+    last_refused: NotRequired[SourceRefusal]
+    retry_at: NotRequired[str]
+    error: NotRequired[str]
+
+
+SourceStatusArray: TypeAlias = list[SourceStatus]
+
+
+SourceTimeUnit: TypeAlias = Literal['ms', 's', 'iso']
+
+
+class SourceToken(TypedDict):
+    token: str
+
+
+OrItem: TypeAlias = str
+
+
+SourceValue = TypedDict(
+    'SourceValue',
+    {
+        'path': NotRequired[str | None],
+        'or': NotRequired[list[OrItem] | None],
+        'template': NotRequired[str | None],
+        'value': NotRequired[Any],
+        'default': NotRequired[Any],
+        'unit': NotRequired[SourceTimeUnit | None],
+        'scale': NotRequired[float | None],
+        'offset': NotRequired[float | None],
+        'lookup': NotRequired[SourceLookup | None],
+    },
+)
 
 
 class SpatialExtent(TypedDict):
@@ -777,13 +921,33 @@ class VisitingObject(TypedDict):
     id: str
 
 
-WayIn: TypeAlias = Literal['ws', 'rest', 'mqtt', 'iso-24730', 'cisco', 'link', 'unknown']
+WalkObjectType: TypeAlias = Literal['trackable', 'provider']
+
+
+class WalkPass(TypedDict):
+    point_id: str
+    time: NotRequired[str | None]
+
+
+class WalkZone(TypedDict):
+    source: str
+    seconds: float
+    availability: float
+
+
+WalkZoneArray: TypeAlias = list[WalkZone]
+
+
+WayIn: TypeAlias = Literal['ws', 'rest', 'mqtt', 'iso-24730', 'cisco', 'link', 'source', 'unknown']
 
 
 WebsocketErrorCode: TypeAlias = Literal[10000, 10001, 10002, 10003, 10004, 10005, 10006]
 
 
 WebsocketTopic: TypeAlias = Literal['location_updates', 'trackable_motions', 'fence_events', 'collision_events', 'proximity_updates', 'provider_changes', 'trackable_changes', 'fence_changes', 'zone_changes', 'anchor_changes', 'xcmd_broadcast', 'alert_changes', 'location_updates:geojson', 'trackable_motions:geojson', 'fence_events:geojson']
+
+
+Weekday: TypeAlias = Literal['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday']
 
 
 ZoneType: TypeAlias = Literal['uwb', 'wifi', 'rfid', 'ibeacon', 'gps', 'virtual', 'unknown', 'ble-aoa', 'ble-mesh', 'iso-24730', 'generic', 'none']
@@ -816,23 +980,15 @@ class AlertProperty(TypedDict):
     value: PropertyValue
 
 
-class AlertRule(TypedDict):
-    id: NotRequired[str | None]
-    name: str
-    kind: AlertKind
-    enabled: NotRequired[bool | None]
-    severity: NotRequired[Severity | None]
-    fence_ids: NotRequired[list[str] | None]
-    object_type: NotRequired[ObjectType | None]
-    trackable_ids: NotRequired[list[str] | None]
-    provider_ids: NotRequired[list[str] | None]
-    property: NotRequired[AlertProperty | None]
-    longer_than: NotRequired[int | None]
-    sinks: NotRequired[list[str] | None]
-    more_than: NotRequired[int | None]
-
-
-AlertRuleArray: TypeAlias = list[AlertRule]
+AlertSchedule = TypedDict(
+    'AlertSchedule',
+    {
+        'days': NotRequired[list[Weekday] | None],
+        'from': NotRequired[str | None],
+        'to': NotRequired[str | None],
+        'time_zone': NotRequired[str | None],
+    },
+)
 
 
 class CiscoEnvelope(TypedDict):
@@ -917,6 +1073,18 @@ class FenceOccupancy(TypedDict):
 FenceOccupancyArray: TypeAlias = list[FenceOccupancy]
 
 
+class Filter(TypedDict):
+    kind: NotRequired[FilterKind | None]
+    default_accuracy: NotRequired[float | None]
+    process_noise: NotRequired[float | None]
+    gate: NotRequired[float | None]
+    reset_after: NotRequired[int | None]
+    max_gap: NotRequired[int | None]
+    max_speed: NotRequired[float | None]
+    floor_hold: NotRequired[int | None]
+    fuse: NotRequired[bool | None]
+
+
 class HealthSource(TypedDict):
     id: str
     type: ZoneType
@@ -993,6 +1161,8 @@ class LinkState(TypedDict):
     hub_name: NotRequired[str | None]
     last_error: NotRequired[str | None]
     last_error_at: NotRequired[str | None]
+    reason: NotRequired[ErrorReason]
+    params: NotRequired[ErrorParams]
     down_from: NotRequired[str | None]
     down_to: NotRequired[str | None]
     read_at: NotRequired[str | None]
@@ -1011,6 +1181,8 @@ class LinkState(TypedDict):
     queued: int
     malformed: int
     origin_changes: int
+    event_gaps: int
+    event_gap_at: NotRequired[str | None]
 
 
 class LocationProvider(TypedDict):
@@ -1025,6 +1197,7 @@ class LocationProvider(TypedDict):
     entry_tolerance_timeout: NotRequired[int | None]
     exit_delay: NotRequired[int | None]
     entry_delay: NotRequired[int | None]
+    filter: NotRequired[Filter | None]
     properties: NotRequired[Properties | None]
 
 
@@ -1105,6 +1278,16 @@ RpcAvailable: TypeAlias = dict[str, RpcHandlers]
 RuleExpression: TypeAlias = str | RuleExpressionObject | float
 
 
+class SearchRequest(TypedDict):
+    kind: SearchedKind
+    region: NotRequired[Polygon | None]
+    near: NotRequired[list[float] | None]
+    k: NotRequired[int | None]
+    radius: NotRequired[float | None]
+    floor: NotRequired[float | None]
+    where: NotRequired[str | None]
+
+
 class SimpleTransform(TypedDict):
     position: Point
     source: NotRequired[str | None]
@@ -1120,6 +1303,7 @@ class Sink(TypedDict):
     params: NotRequired[SinkParams | None]
     format: NotRequired[SinkFormat | None]
     secret: NotRequired[str | None]
+    ca_certificate: NotRequired[str | None]
     oidc: NotRequired[LinkOidc | None]
     headers: NotRequired[SinkHeaders | None]
     concurrency: NotRequired[int | None]
@@ -1146,9 +1330,42 @@ class SinkDelivery(TypedDict):
     attempted_at: NotRequired[str]
     duration: NotRequired[int]
     error: NotRequired[str]
+    reason: NotRequired[ErrorReason]
+    params: NotRequired[ErrorParams]
 
 
 SinkDeliveryArray: TypeAlias = list[SinkDelivery]
+
+
+class SinkStatus(TypedDict):
+    id: str
+    state: SinkState
+    delivering: bool
+    cursor: NotRequired[str]
+    lag: NotRequired[int]
+    waiting: NotRequired[int]
+    added: NotRequired[int]
+    delivered: NotRequired[int]
+    rejected: NotRequired[int]
+    dropped: NotRequired[int]
+    replayed: NotRequired[int]
+    failures: NotRequired[int]
+    retry_at: NotRequired[str]
+    last_delivered_at: NotRequired[str]
+    error: NotRequired[str]
+    reason: NotRequired[ErrorReason]
+    params: NotRequired[ErrorParams]
+
+
+SinkStatusArray: TypeAlias = list[SinkStatus]
+
+
+class SinkTest(TypedDict):
+    delivered: bool
+    duration: int
+    error: NotRequired[str]
+    reason: NotRequired[ErrorReason]
+    params: NotRequired[ErrorParams]
 
 
 class SocketTopic(TypedDict):
@@ -1158,6 +1375,18 @@ class SocketTopic(TypedDict):
 
 
 SocketTopicArray: TypeAlias = list[SocketTopic]
+
+
+SourceField: TypeAlias = str | SourceValue
+
+
+class SourceProblem(TypedDict):
+    message: str
+    reason: ErrorReason
+    params: ErrorParams
+
+
+SourceProperties: TypeAlias = dict[str, SourceField]
 
 
 class Trackable(TypedDict):
@@ -1174,6 +1403,7 @@ class Trackable(TypedDict):
     entry_tolerance_timeout: NotRequired[int | None]
     exit_delay: NotRequired[int | None]
     entry_delay: NotRequired[int | None]
+    filter: NotRequired[Filter | None]
     radius: NotRequired[float | None]
     calculate_collisions: NotRequired[bool | None]
     properties: NotRequired[Properties | None]
@@ -1214,6 +1444,52 @@ VisitsReply = TypedDict(
         'next_cursor': str | None,
     },
 )
+
+
+class WalkPoint(TypedDict):
+    id: str
+    position: Point
+    floor: NotRequired[float | None]
+
+
+WalkResult = TypedDict(
+    'WalkResult',
+    {
+        'missing_hubs': NotRequired[list[str]],
+        'id': str,
+        'from': str,
+        'to': str,
+        'positions': int,
+        'mean': float | None,
+        'rmse': float | None,
+        'ce50': float | None,
+        'ce95': float | None,
+        've95': float | None,
+        'floor_hit_rate': float | None,
+        'latency_p95': float | None,
+        'update_rate': float | None,
+        'availability': float | None,
+        'zones': WalkZoneArray,
+        'passes': MeasuredPassArray,
+        'missed': list[str],
+    },
+)
+
+
+class WalkTest(TypedDict):
+    id: NotRequired[str | None]
+    name: str
+    object_type: WalkObjectType
+    object_id: str
+    zone_id: NotRequired[str | None]
+    points: NotRequired[list[WalkPoint] | None]
+    reach: NotRequired[float | None]
+    passes: NotRequired[list[WalkPass] | None]
+    started_at: NotRequired[str | None]
+    ended_at: NotRequired[str | None]
+
+
+WalkTestArray: TypeAlias = list[WalkTest]
 
 
 class WebsocketError(TypedDict):
@@ -1268,6 +1544,7 @@ class Zone(TypedDict):
     surface_projection: NotRequired[str | None]
     anchor_ids: NotRequired[list[str] | None]
     parent: NotRequired[str | None]
+    proximity_resolution: NotRequired[ProximityResolution | None]
     properties: NotRequired[Properties | None]
     children: NotRequired[list[str]]
 
@@ -1284,6 +1561,31 @@ class ZoneCreationParameters(TypedDict):
     meridian_convergence: NotRequired[float | None]
     radius: NotRequired[float | None]
     zone_id: NotRequired[str | None]
+
+
+class AlertRule(TypedDict):
+    id: NotRequired[str | None]
+    name: str
+    kind: AlertKind
+    enabled: NotRequired[bool | None]
+    severity: NotRequired[Severity | None]
+    fence_ids: NotRequired[list[str] | None]
+    object_type: NotRequired[ObjectType | None]
+    trackable_ids: NotRequired[list[str] | None]
+    provider_ids: NotRequired[list[str] | None]
+    property: NotRequired[AlertProperty | None]
+    longer_than: NotRequired[int | None]
+    sinks: NotRequired[list[str] | None]
+    more_than: NotRequired[int | None]
+    fewer_than: NotRequired[int | None]
+    direction: NotRequired[GateDirection | None]
+    speed_above: NotRequired[float | None]
+    other_trackable_ids: NotRequired[list[str] | None]
+    distance: NotRequired[float | None]
+    schedule: NotRequired[AlertSchedule | None]
+
+
+AlertRuleArray: TypeAlias = list[AlertRule]
 
 
 class Anchor(TypedDict):
@@ -1345,6 +1647,7 @@ class ConfiguredZone(TypedDict):
     surface_projection: NotRequired[str | None]
     anchor_ids: NotRequired[list[str] | None]
     parent: NotRequired[str | None]
+    proximity_resolution: NotRequired[ProximityResolution | None]
     properties: NotRequired[Properties | None]
     sqm: float
 
@@ -1523,6 +1826,44 @@ class SocketHealth(TypedDict):
     hubs: NotRequired[HubSocketsArray]
 
 
+SourceMap = TypedDict(
+    'SourceMap',
+    {
+        'items': NotRequired[str | None],
+        'as': NotRequired[SourceItemKind | None],
+        'when': NotRequired[list[SourceCondition] | None],
+        'time_zone': NotRequired[str | None],
+        'provider_id': SourceField,
+        'provider_type': NotRequired[SourceField | None],
+        'x': NotRequired[SourceField | None],
+        'y': NotRequired[SourceField | None],
+        'z': NotRequired[SourceField | None],
+        'source': NotRequired[SourceField | None],
+        'crs': NotRequired[SourceField | None],
+        'timestamp_generated': NotRequired[SourceField | None],
+        'accuracy': NotRequired[SourceField | None],
+        'floor': NotRequired[SourceField | None],
+        'speed': NotRequired[SourceField | None],
+        'course': NotRequired[SourceField | None],
+        'true_heading': NotRequired[SourceField | None],
+        'magnetic_heading': NotRequired[SourceField | None],
+        'heading_accuracy': NotRequired[SourceField | None],
+        'elevation_ref': NotRequired[SourceField | None],
+        'associated': NotRequired[SourceField | None],
+        'properties': NotRequired[SourceProperties | None],
+    },
+)
+
+
+class SourcePreviewItem(TypedDict):
+    at: str
+    location: NotRequired[Any]
+    proximity: NotRequired[Any]
+    position: NotRequired[list[float]]
+    problem: NotRequired[SourceProblem]
+    warnings: list[SourceProblem]
+
+
 class SystemHealth(TypedDict):
     hub_id: str
     hub_name: str
@@ -1536,6 +1877,7 @@ class SystemHealth(TypedDict):
     history: NotRequired[HistoryHealth]
     links: NotRequired[LinkHealthArray]
     sinks: NotRequired[SinkStatusArray]
+    sources: NotRequired[SourceStatusArray]
     config: str
 
 
@@ -1583,7 +1925,7 @@ class FeatureCollection(TypedDict):
 
 class Fence(TypedDict):
     id: NotRequired[str | None]
-    region: PointOrPolygon
+    region: Geometry
     radius: NotRequired[float | None]
     extrusion: NotRequired[float | None]
     floor: NotRequired[float | None]
@@ -1596,6 +1938,7 @@ class Fence(TypedDict):
     entry_tolerance_timeout: NotRequired[int | None]
     exit_delay: NotRequired[int | None]
     entry_delay: NotRequired[int | None]
+    crossing: NotRequired[FenceCrossing | None]
     crs: NotRequired[str | None]
     zone_id: NotRequired[str | None]
     elevation_ref: NotRequired[ElevationRef | None]
@@ -1623,7 +1966,47 @@ PastEvent: TypeAlias = FenceEvent | CollisionEvent
 PastEventArray: TypeAlias = list[PastEvent]
 
 
+class SearchMatch(TypedDict):
+    distance: NotRequired[float]
+    location: NotRequired[Location]
+    motion: NotRequired[TrackableMotion]
+
+
+class SearchResult(TypedDict):
+    matches: list[SearchMatch]
+    complete: bool
+
+
 SimpleTransformOrFeature: TypeAlias = SimpleTransform | Feature
+
+
+class Source(TypedDict):
+    id: NotRequired[str | None]
+    name: str
+    enabled: NotRequired[bool | None]
+    kind: SourceKind
+    url: NotRequired[str | None]
+    topic: NotRequired[str | None]
+    port: NotRequired[int | None]
+    interval: NotRequired[int | None]
+    username: NotRequired[str | None]
+    password: NotRequired[str | None]
+    open_message: NotRequired[str | None]
+    format: SourceFormat
+    columns: NotRequired[list[Column] | None]
+    map: SourceMap
+    rate_limit: NotRequired[float | None]
+    token: NotRequired[str]
+
+
+SourceArray: TypeAlias = list[Source]
+
+
+class SourcePreview(TypedDict):
+    items: list[SourcePreviewItem]
+    count: int
+    skipped: int
+    problems: list[SourceProblem]
 
 
 TrackableMotionArrayOrFeatureCollection: TypeAlias = TrackableMotionArray | FeatureCollection
@@ -1668,6 +2051,7 @@ class EntityDocument(TypedDict):
     alert_rules: NotRequired[AlertRuleArray]
     views: NotRequired[MapViewArray]
     sinks: NotRequired[SinkArray]
+    sources: NotRequired[SourceArray]
     members: NotRequired[EntityDocumentMembers]
 
 
@@ -1957,6 +2341,18 @@ class Operations:
         """Publish a fence event of a third party."""
         await self._call("POST", f"/fences/{quote(fence_id, safe='')}/events", body=body)
 
+    async def search_near(self, *, kind: SearchedKind | None = None, near: str | None = None, k: int | None = None, radius: float | None = None, floor: float | None = None, where: str | None = None, crs: str | None = None, zone_id: str | None = None) -> SearchResult:
+        """Objects near a point."""
+        return await self._call("GET", "/search", query={"kind": kind, "near": near, "k": k, "radius": radius, "floor": floor, "where": where, "crs": crs, "zone_id": zone_id})
+
+    async def search_objects(self, body: SearchRequest, *, crs: str | None = None, zone_id: str | None = None) -> SearchResult:
+        """Objects in a region or near a point."""
+        return await self._call("POST", "/search", query={"crs": crs, "zone_id": zone_id}, body=body)
+
+    async def get_crossings_of_fence(self, fence_id: str, *, from_: str | None = None, to: str | None = None, step: int | None = None) -> CrossingsReply:
+        """Crossings of a gate by direction."""
+        return await self._call("GET", f"/fences/{quote(fence_id, safe='')}/crossings", query={"from": from_, "to": to, "step": step})
+
     async def get_alert_rules(self) -> AlertRuleArray:
         """All alert rules."""
         return await self._call("GET", "/alerts/rules")
@@ -2100,6 +2496,86 @@ class Operations:
     async def replay_sink_by_id(self, sink_id: str, body: SinkReplay) -> SinkStatus:
         """Deliver events again, from a position of the event log."""
         return await self._call("POST", f"/sinks/{quote(sink_id, safe='')}/replay", body=body)
+
+    async def get_walk_tests(self) -> WalkTestArray:
+        """All walk tests."""
+        return await self._call("GET", "/walk_tests")
+
+    async def create_walk_test(self, body: WalkTest) -> WalkTest:
+        """Start a walk test."""
+        return await self._call("POST", "/walk_tests", body=body)
+
+    async def get_walk_test_by_id(self, walk_test_id: str) -> WalkTest:
+        """One walk test."""
+        return await self._call("GET", f"/walk_tests/{quote(walk_test_id, safe='')}")
+
+    async def update_walk_test_by_id(self, walk_test_id: str, body: WalkTest) -> WalkTest:
+        """Replace a walk test."""
+        return await self._call("PUT", f"/walk_tests/{quote(walk_test_id, safe='')}", body=body)
+
+    async def delete_walk_test_by_id(self, walk_test_id: str) -> None:
+        """Delete a walk test."""
+        await self._call("DELETE", f"/walk_tests/{quote(walk_test_id, safe='')}")
+
+    async def mark_pass_of_walk_test(self, walk_test_id: str, body: WalkPass) -> WalkTest:
+        """Mark that the tag is at a point."""
+        return await self._call("POST", f"/walk_tests/{quote(walk_test_id, safe='')}/pass", body=body)
+
+    async def finish_walk_test_by_id(self, walk_test_id: str) -> WalkTest:
+        """End a walk test."""
+        return await self._call("POST", f"/walk_tests/{quote(walk_test_id, safe='')}/finish")
+
+    async def get_result_of_walk_test(self, walk_test_id: str, *, format: str | None = None) -> WalkResult:
+        """Figures of a walk test, by ISO/IEC 18305."""
+        return await self._call("GET", f"/walk_tests/{quote(walk_test_id, safe='')}/result", query={"format": format})
+
+    async def get_sources(self) -> SourceArray:
+        """All sources of locations."""
+        return await self._call("GET", "/sources")
+
+    async def create_source(self, body: Source) -> Source:
+        """Create a source of locations."""
+        return await self._call("POST", "/sources", body=body)
+
+    async def get_source_by_id(self, data_source_id: str) -> Source:
+        """One source."""
+        return await self._call("GET", f"/sources/{quote(data_source_id, safe='')}")
+
+    async def update_source_by_id(self, data_source_id: str, body: Source) -> Source:
+        """Replace a source; a secret that is absent is retained."""
+        return await self._call("PUT", f"/sources/{quote(data_source_id, safe='')}", body=body)
+
+    async def patch_source_by_id(self, data_source_id: str, body: JsonPatch) -> Source:
+        """Change a source by JSON Patch."""
+        return await self._call("PATCH", f"/sources/{quote(data_source_id, safe='')}", body=body)
+
+    async def delete_source_by_id(self, data_source_id: str) -> None:
+        """Delete a source."""
+        await self._call("DELETE", f"/sources/{quote(data_source_id, safe='')}")
+
+    async def get_status_of_all_sources(self) -> SourceStatusArray:
+        """Status of all sources."""
+        return await self._call("GET", "/sources/status")
+
+    async def get_status_of_source(self, data_source_id: str) -> SourceStatus:
+        """Status of a source."""
+        return await self._call("GET", f"/sources/{quote(data_source_id, safe='')}/status")
+
+    async def get_source_presets(self) -> SourcePresetArray:
+        """Sources for known systems, as templates."""
+        return await self._call("GET", "/sources/presets")
+
+    async def preview_source(self, body: SourceSample) -> SourcePreview:
+        """Map a sample as a source would, without storing anything."""
+        return await self._call("POST", "/sources/preview", body=body)
+
+    async def rotate_token_of_source(self, data_source_id: str) -> SourceToken:
+        """Replace the token of an http source."""
+        return await self._call("POST", f"/sources/{quote(data_source_id, safe='')}/token")
+
+    async def post_data_of_source(self, data_source_id: str, body: SourceData) -> None:
+        """Send a payload of an http source."""
+        await self._call("POST", f"/sources/{quote(data_source_id, safe='')}/data", body=body)
 
     async def get_anchor_ids(self, *, limit: int | None = None, cursor: str | None = None) -> IdArray:
         """Ids of all anchors."""
