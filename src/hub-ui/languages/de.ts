@@ -74,6 +74,37 @@ export const german = {
   'At the reader': 'Beim Lesegerät',
   'Between at least three readers': 'Zwischen mindestens drei Lesegeräten',
   'Confidence for an entry': 'Sicherheit für einen Eintritt',
+  'A filter smooths motions and ignores wrong positions. Providers can override these values.':
+    'Ein Filter glättet Bewegungen und übergeht falsche Positionen. Provider können diese Werte überschreiben.',
+  'A filter smooths motions and ignores wrong positions. Values set here override those of the trackable.':
+    'Ein Filter glättet Bewegungen und übergeht falsche Positionen. Werte von hier gehen denen des Trackables vor.',
+  'A location that requires a higher speed is an outlier; otherwise any.':
+    'Eine Ortung, die eine höhere Geschwindigkeit erfordert, ist ein Ausreißer; sonst beliebig.',
+  Acceleration: 'Beschleunigung',
+  'Accuracy of locations without one': 'Genauigkeit von Ortungen ohne Angabe',
+  'All providers together': 'Alle Provider zusammen',
+  'As configured': 'Wie konfiguriert',
+  'Deviation above which a location is an outlier; otherwise 13.8. Smaller values reject more.':
+    'Abweichung, ab der eine Ortung ein Ausreißer ist; sonst 13,8. Kleinere Werte verwerfen mehr.',
+  'Filter of positions': 'Filter der Positionen',
+  'For so long locations must report another floor; otherwise 0 s.':
+    'So lange müssen Ortungen eine andere Etage melden; sonst 0 s.',
+  Gate: 'Schwelle',
+  'Locations that count': 'Ortungen, die zählen',
+  'Maximum gap': 'Längste Lücke',
+  'Maximum speed': 'Höchstgeschwindigkeit',
+  'Motion at constant velocity': 'Bewegung mit konstanter Geschwindigkeit',
+  'No filter': 'Kein Filter',
+  'Outliers until a restart': 'Ausreißer bis zum Neustart',
+  'So many outliers in agreement move the object there; otherwise 3.':
+    'So viele übereinstimmende Ausreißer versetzen das Objekt dorthin; sonst 3.',
+  'Standard deviation per axis; otherwise 0.5 m.': 'Standardabweichung je Achse; sonst 0,5 m.',
+  'The filter restarts after a longer gap; otherwise 5 s.':
+    'Nach einer längeren Lücke beginnt der Filter neu; sonst 5 s.',
+  'The one that the locating rules choose': 'Die, welche die Ortungsregeln wählen',
+  'Time until the floor changes': 'Zeit bis zum Wechsel der Etage',
+  'Typical changes of the velocity; otherwise 1 m/s². Smaller values smooth more.':
+    'Übliche Änderungen der Geschwindigkeit; sonst 1 m/s². Kleinere Werte glätten mehr.',
   'Event log': 'Ereignisprotokoll',
   Filters: 'Filter',
   'Forget the zone after': 'Zone vergessen nach',

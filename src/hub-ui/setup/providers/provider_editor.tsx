@@ -13,11 +13,12 @@ import { EditorFrame } from '../editor/editor_frame.tsx';
 import { NoEditor } from '../editor/no_editor.tsx';
 import { useEditor, useStored } from '../editor/use_editor.ts';
 import { DraftId, DraftProperties, DraftSelect, DraftText } from '../fields/draft_fields.tsx';
+import { FilterSection } from '../fields/filter_section.tsx';
 import { OBJECT_TIMING, TimingSection } from '../fields/timing_section.tsx';
 
 const FIRST: Draft<'providers'> = { type: 'uwb' };
 
-const FIELDS = [...OBJECT_TIMING, 'id', 'name', 'type', 'properties'];
+const FIELDS = [...OBJECT_TIMING, 'id', 'name', 'type', 'filter', 'properties'];
 
 export const PROVIDER_TYPES: readonly Option<LocationProvider['type']>[] = [
   { value: 'uwb', label: 'UWB' },
@@ -69,6 +70,7 @@ export function ProviderEditor({ id }: { readonly id: string | undefined }) {
         )}
       </Card>
       <TimingSection draft={draft} of="provider" />
+      <FilterSection draft={draft} of="provider" />
       <Card title={t('More')}>
         <DraftProperties draft={draft} />
       </Card>

@@ -12,18 +12,23 @@ import { NoEditor } from '../editor/no_editor.tsx';
 import { useEditor, useStored } from '../editor/use_editor.ts';
 import { DraftProperties, DraftSelect, DraftText } from '../fields/draft_fields.tsx';
 import { IdChips } from '../fields/id_chips.tsx';
+import { FilterSection } from '../fields/filter_section.tsx';
 import { OBJECT_TIMING, TimingSection } from '../fields/timing_section.tsx';
 import { RuleList } from '../rules/rule_list.tsx';
 import { TrackableShape } from './trackable_shape.tsx';
 
 const FIRST: Draft<'trackables'> = { type: 'omlox' };
 
-const FIELDS = [...OBJECT_TIMING, 'name', 'type', 'location_providers', 'geometry', 'radius', 'extrusion'].concat([
-  'locating_rules',
-  'parent',
-  'calculate_collisions',
-  'properties',
-]);
+const FIELDS = [
+  ...OBJECT_TIMING,
+  'filter',
+  'name',
+  'type',
+  'location_providers',
+  'geometry',
+  'radius',
+  'extrusion',
+].concat(['locating_rules', 'parent', 'calculate_collisions', 'properties']);
 
 /** Editor of a trackable. */
 export function TrackableEditor({ id }: { readonly id: string | undefined }) {
@@ -98,6 +103,7 @@ export function TrackableEditor({ id }: { readonly id: string | undefined }) {
         />
       </Card>
       <TimingSection draft={draft} of="trackable" />
+      <FilterSection draft={draft} of="trackable" />
       <Card title={t('More')}>
         <DraftProperties draft={draft} />
       </Card>
