@@ -46,7 +46,7 @@ export function compileArea(given: (name: string) => unknown): AreaFilter | unde
   return { box: inside.box, contains: (lon, lat) => circle.contains(lon, lat) && inside.contains(lon, lat) };
 }
 
-/** Returns the numbers of a region in a parameter; empty if it is none. Its JSON has at least as many characters. */
+/** Returns the coordinates of a region as one list; empty for a value that is no region. */
 export function numbersOf(region: unknown): readonly unknown[] {
   const coordinates = typeof region === 'object' && region !== null && 'coordinates' in region && region.coordinates;
   return Array.isArray(coordinates) ? coordinates.flat(2) : [];
