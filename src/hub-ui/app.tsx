@@ -31,6 +31,7 @@ const LinksPage = lazyPage(async () => {
   await loadExchangeTexts();
   return (await import('./links/links_page.tsx')).LinksPage;
 });
+const WalkTestsPage = lazyPage(async () => (await import('./walk_tests/walk_tests_page.tsx')).WalkTestsPage);
 const MethodsPage = lazyPage(async () => (await import('./methods/methods_page.tsx')).MethodsPage);
 const OperationsPage = lazyPage(async () => (await import('./operations/operations_page.tsx')).OperationsPage);
 
@@ -56,6 +57,7 @@ export function App() {
             <Route path="/flows/*?" component={FlowsPage} />
             <Route path="/sinks/*?" component={SinksPage} />
             <Route path="/links/*?" component={LinksPage} />
+            <Route path="/walk-tests/*?" component={WalkTestsPage} />
             <Route path="/methods/*?" component={MethodsPage} />
             <Route path="/operations/*?" component={OperationsPage} />
             <Route component={NoSuchPage} />

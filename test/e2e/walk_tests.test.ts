@@ -30,6 +30,7 @@ test('A walk test measures the positions of a tag at marked points, also after a
   const folder = await mkdtemp(join(tmpdir(), 'hub-walk-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const hub = await openTestHub({ history: true }, { folder });
+  t.after(hub.close);
   const startMs = Date.now() - 60_000;
   const created = await hub.post('/walk_tests', { ...TEST, started_at: new Date(startMs).toISOString() });
   assert.equal(created.status, 201, created.text);

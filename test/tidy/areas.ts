@@ -39,19 +39,8 @@ const UI = [
   ...['editor', 'fields', 'map', 'rules', 'providers', 'trackables', 'anchors', 'fences', 'zones'].map(
     (room) => `setup/${room}`,
   ),
-  ...[
-    'setup',
-    'formats',
-    'lists',
-    'history',
-    'events',
-    'methods',
-    'operations',
-    'exchange',
-    'links',
-    'sinks',
-    'signin',
-  ],
+  ...['setup', 'formats', 'lists', 'history', 'events', 'methods', 'operations', 'exchange', 'links', 'sinks'],
+  ...['walk_tests', 'signin'],
   ...['multi_select', 'layers', 'tools', 'wall', 'panel'].map((room) => `map_page/${room}`),
   ...['map_page', 'styles', 'shell', 'app.tsx', 'main.tsx', 'vite.config.ts'],
 ];

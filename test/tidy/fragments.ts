@@ -49,6 +49,8 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/hub-ui/signin/sign_in.tsx': 'a page',
   'src/sources/tcp.ts': 'loaded for its kind of source',
   'src/sources/udp.ts': 'loaded for its kind of source',
+  'src/hub-ui/walk_tests/walk_points.ts': 'a file format',
+  'src/ingest/check_proximity.ts': 'a ladder of checks',
   'src/ingest/rejections.ts': 'a count of its own',
   'src/mqtt/docs': 'what the document says of one matter each',
   'src/mqtt/packets.ts': 'a wire format',

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { LocatingRule } from '../../model/rule.ts';
 import { Button, Choice } from '../controls/button.tsx';
 import { Dialog } from '../controls/dialog.tsx';
+import { download } from '../controls/download.ts';
 import { Check } from '../controls/field.tsx';
 import { Progress } from '../controls/progress.tsx';
 import { toast, toastError } from '../controls/toasts.tsx';
@@ -162,14 +163,4 @@ async function filesOf(format: Format, wanted: ExportRequest): Promise<readonly 
     onRead(lists.size + i + 1);
   }
   return [{ text: documentText({ lists, rules, defined }, now), name: `${stem}.json`, type: 'application/json' }];
-}
-
-function download(text: string, name: string, type: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  // By then, the browser has started the download.
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

@@ -47,6 +47,7 @@ export const NAV_GROUPS: readonly NavGroup[] = [
     pages: [
       { path: '/lists', label: t('Lists'), icon: 'list', reads: KINDS.map((kind) => `/${kind}/summary`) },
       { path: '/flows', label: t('Flows'), icon: 'flow', reads: ['/analytics/flows'], isHistory: true },
+      { path: '/walk-tests', label: t('Walk tests'), icon: 'target', reads: ['/walk_tests'], isHistory: true },
       { path: '/sinks', label: t('Sinks'), icon: 'sink', reads: ['/sinks'] },
       { path: '/links', label: t('Links'), icon: 'hubs', reads: ['/links'] },
     ],
