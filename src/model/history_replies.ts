@@ -179,6 +179,23 @@ export const HeatmapReply = Named('HeatmapReply', {
   cells: ArrayOf(HeatCell),
 });
 
+const QualityCell = Named('QualityCell', {
+  longitude: lon,
+  latitude: lat,
+  positions: count('Number of positions.'),
+  accuracy: Type.Union([Type.Number(), Type.Null()], {
+    description: 'Median of their accuracy in meters; null if none has one.',
+  }),
+  gaps: count('Gaps that begin in the cell.'),
+  jumps: count('Jumps that end in the cell.'),
+});
+
+export const QualityReply = Named('QualityReply', {
+  ...SPAN,
+  cell_metres: Type.Number({ description: 'Length of a side of a cell.' }),
+  cells: ArrayOf(QualityCell),
+});
+
 const TIMES = {
   start_time: Time('Start.'),
   end_time: Time('End.'),

@@ -256,6 +256,8 @@ export const SCHEMA_DESCRIPTIONS = {
   FlowsReply: { description: 'Transitions of objects between fences.' },
   CrossedStep: { description: 'Crossings of a gate in a step of time.' },
   CrossingsReply: { description: 'Crossings of a gate, and of each step that has any.' },
+  QualityCell: { description: 'A cell of a map of the quality of positions.' },
+  QualityReply: { description: 'Quality of positions by the cells of a grid.' },
   HeatCell: { description: 'A cell of a heatmap.' },
   HeatmapReply: { description: 'Dwell time of objects by cell.' },
   Trip: { description: 'A path from one stop to the next.' },

@@ -74,6 +74,7 @@ const PATHS = [
   `/analytics/flows?${SPAN}`,
   `/analytics/heatmap?${SPAN}&cell=100`,
   `/analytics/heatmap?${SPAN}&grid=h3`,
+  `/analytics/quality?${SPAN}&cell=100&max_gap=500&max_speed=2`,
   ...['visits', 'dwell', 'occupancy', 'flows'].flatMap((what) => {
     const path = what === 'visits' ? `/fences/${GATE}/visits` : `/analytics/${what}`;
     return ['trackable', 'provider', 'all'].map((kind) => `${path}?${EARLY}&kind=${kind}`);

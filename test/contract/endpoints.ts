@@ -123,6 +123,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/analytics/occupancy', answers: { GET: 200 }, versions: ['v2'] },
   { path: '/analytics/flows', answers: { GET: 200 }, versions: ['v2'] },
   { path: '/analytics/heatmap', answers: { GET: 200 }, versions: ['v2'] },
+  { path: '/analytics/quality', answers: { GET: 200 }, versions: ['v2'] },
   { path: '/analytics/trips', answers: { GET: 200 }, versions: ['v2'], needs: `trackable_id=${IDS['trackable_id']}` },
   { path: '/ogc/mf', answers: { GET: 200 }, versions: ['v2'] },
   { path: '/ogc/mf/conformance', answers: { GET: 200 }, versions: ['v2'] },

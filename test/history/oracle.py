@@ -7,6 +7,7 @@ docs/history.md; it compares all with all.
 
 import json
 import math
+import statistics
 import sys
 from fractions import Fraction
 
@@ -176,6 +177,34 @@ def heatmap(q, all_places):
     return [[longitude, latitude, seconds] for (latitude, longitude), seconds in sorted(cells.items())]
 
 
+def metres_on_sphere(a, b):
+    north = b["latitude"] - a["latitude"]
+    east = (b["longitude"] - a["longitude"]) * math.cos(math.radians((a["latitude"] + b["latitude"]) / 2))
+    return DEGREE_METRES * math.hypot(north, east)
+
+
+def quality(q, all_places):
+    cells = {}
+    for name in {p["id"] for p in all_places}:
+        own = [p for p in all_places if p["id"] == name and q["from"] <= p["time"] < q["to"]]
+        own.sort(key=lambda p: p["time"])
+        for before, p, after in zip([None] + own, own, own[1:] + [None]):
+            if p["floor"] != q["floor"]:
+                continue
+            found = cells.setdefault(cell_of(p["longitude"], p["latitude"], q["cell"]), [0, [], 0, 0])
+            found[0] += 1
+            if p.get("accuracy") is not None:
+                found[1].append(p["accuracy"])
+            found[2] += after is not None and after["time"] - p["time"] > q["max_gap"]
+            if before is not None:
+                seconds = (p["time"] - before["time"]) / 1000
+                found[3] += metres_on_sphere(before, p) > max(0.01, q["max_speed"] * seconds)
+    return [
+        [longitude, latitude, count, statistics.median(accuracies) if accuracies else None, gaps, jumps]
+        for (latitude, longitude), (count, accuracies, gaps, jumps) in sorted(cells.items())
+    ]
+
+
 def metres(a, b):
     # By the radii of curvature of WGS 84, which is exact enough for some metres.
     middle = math.radians((a["latitude"] + b["latitude"]) / 2)
@@ -212,6 +241,6 @@ def trips(q, all_places):
     return [found, [[way[a]["time"], way[b]["time"], b - a + 1] for a, b in stops]]
 
 
-ANSWERS = {f.__name__: f for f in (places, snapshot, tracks, visits, dwell, occupancy, flows, heatmap, trips)}
+ANSWERS = {f.__name__: f for f in (places, snapshot, tracks, visits, dwell, occupancy, flows, heatmap, quality, trips)}
 given = json.load(sys.stdin)
 json.dump([ANSWERS[q["ask"]](q, given["places"]) for q in given["questions"]], sys.stdout)

@@ -37,7 +37,9 @@ function randomPlaces(dice: Dice, ids: readonly string[]): Row[] {
         longitude += (dice(21) - 10) / 1e6;
         latitude += (dice(21) - 10) / 1e6;
       }
-      rows.push({ time, id, provider_id: `tag-${id}`, longitude, latitude, floor: dice(2), received: time });
+      // Every fifth position has no accuracy.
+      const accuracy = rows.length % 5 === 0 ? null : (rows.length % 37) / 10;
+      rows.push({ time, id, provider_id: `tag-${id}`, longitude, latitude, floor: dice(2), accuracy, received: time });
     }
   }
   return rows;
@@ -179,6 +181,14 @@ function compared(dice: Dice, [from, to]: readonly [number, number]): readonly C
       asked: { ask: 'heatmap', from, to, cell: 2, floor, max_gap: 60_000 },
       question: { ask: 'heatmap', whose: 'motions', ...span, ...heat },
       of: ({ cells }) => cells.map(({ longitude, latitude, seconds }: Reply) => [longitude, latitude, seconds]),
+    },
+    {
+      asked: { ask: 'quality', from, to, cell: 2, floor, max_gap: 20_000, max_speed: 0.5 },
+      question: {
+        ...{ ask: 'quality', whose: 'motions', ...span, cellMetres: 2, maxGapMs: 20_000, maxSpeed: 0.5 },
+        ...{ floor, bbox: undefined },
+      },
+      of: ({ cells }) => cells.map((c: Reply) => [c.longitude, c.latitude, c.positions, c.accuracy, c.gaps, c.jumps]),
     },
     {
       asked: { ask: 'tracks', from, to, step },

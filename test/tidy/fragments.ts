@@ -25,6 +25,7 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/fanout/copy_buffer.ts': 'memory with an owner of its own',
   'src/fanout/renderings.ts': 'a state of its own',
   'src/fanout/sent.ts': 'counters of what was sent',
+  'src/history/queries/quality.ts': 'a query of its own, with an oracle',
   'src/hub-ui/charts/sparkline.tsx': 'a chart that knows nothing of events',
   'src/hub-ui/events/events_page.tsx': 'a page',
   'src/hub-ui/formats/imdf.ts': 'a file format',

@@ -163,6 +163,7 @@ const OWN_OPERATIONS: Readonly<Record<string, string>> = {
   'GET /analytics/occupancy': 'getOccupancy',
   'GET /analytics/flows': 'getFlows',
   'GET /analytics/heatmap': 'getHeatmap',
+  'GET /analytics/quality': 'getQuality',
   'GET /analytics/trips': 'getTrips',
   'GET /ogc/mf': 'getMovingFeaturesLandingPage',
   'GET /ogc/mf/conformance': 'getMovingFeaturesConformance',

@@ -18,6 +18,7 @@ import {
   type AnswerContent,
   Unanswerable,
 } from './query.ts';
+import { quality } from './quality.ts';
 import { sharedRows } from './shared_rows.ts';
 import { filesOf } from './spans.ts';
 import { Values } from './sql.ts';
@@ -81,6 +82,8 @@ function answerOf(
       return crossings(duck, files, question);
     case 'heatmap':
       return heatmap(duck, files, question);
+    case 'quality':
+      return quality(duck, files, question);
     case 'trips':
       return trips(duck, files, question);
     case 'objects':
@@ -150,6 +153,8 @@ function nothing(question: PoolQuery): AnswerContent {
       const { grid, cellMetres, resolution } = question;
       return empty({ grid, ...(grid === 'h3' ? { resolution } : { cell_metres: cellMetres }), cells: [] });
     }
+    case 'quality':
+      return empty({ cell_metres: question.cellMetres, cells: [] });
     case 'trips':
       return empty({ id: question.id, trips: [], stops: [] });
     case 'rows':

@@ -15,7 +15,7 @@ const CELLS_MAX = 50_000;
 const DEGREES = 1e-6;
 const SPOTS_MAX = 2_000_000;
 /** Meters per degree on a sphere with the mean radius of the earth. The height of a cell is exact to 0.3 %. */
-const DEGREE_METRES = (6_371_008.8 * Math.PI) / 180;
+export const DEGREE_METRES = (6_371_008.8 * Math.PI) / 180;
 
 /**
  * Returns the seconds that objects spent in each cell of a grid. A fix counts from its time until the next fix of its
@@ -84,30 +84,51 @@ function bandLatitude(up: number, cellMetres: number): number {
   return Math.max(-90, Math.min(90, ((band + 0.5) * BAND_METRES) / DEGREE_METRES));
 }
 
-/**
- * Assigns stays to square cells. Cells are counted from the equator and the prime meridian, so they do not depend on
- * the fixes.
- */
 async function inMetres(duck: Duck, stays: string, asked: HeatmapQuery): Promise<AnswerContent> {
   const { cellMetres } = asked;
+  const squares = await inSquares(duck, { rows: stays, cellMetres, sums: 'sum(seconds) AS seconds' });
+  const cells = squares.map(({ sums, ...center }) => ({ ...center, seconds: Number(sums['seconds']) }));
+  return contentOf(asked, { grid: 'metres', cell_metres: cellMetres, cells });
+}
+
+/** Rows to sum up by cells. */
+interface Squares {
+  /** A query for rows with `longitude` and `latitude`. */
+  readonly rows: string;
+  readonly cellMetres: number;
+  /** Aggregates of the rows of a cell, as a list of expressions with names. */
+  readonly sums: string;
+}
+
+interface Square {
+  /** Degrees of its center. */
+  readonly longitude: number;
+  readonly latitude: number;
+  readonly sums: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Assigns rows to square cells. Cells are counted from the equator and the prime meridian, so they do not depend on
+ * the rows. Rejects with Unanswerable if there are too many cells.
+ */
+export async function inSquares(duck: Duck, { rows: of, cellMetres, sums }: Squares): Promise<readonly Square[]> {
   const band = `floor((up + 0.5) * ${cellMetres} / ${BAND_METRES})`;
   const middle = `greatest(-90, least(90, (${band} + 0.5) * ${BAND_METRES} / ${DEGREE_METRES}))`;
   const rows = await duck.rows(
-    `WITH inRows AS (SELECT longitude, seconds, floor(latitude * ${DEGREE_METRES} / ${cellMetres})::BIGINT AS up FROM (${stays}))` +
-      ` SELECT floor(longitude * ${DEGREE_METRES} * cos(radians(${middle})) / ${cellMetres})::BIGINT AS across, up,` +
-      ` sum(seconds) AS seconds FROM inRows GROUP BY ALL ORDER BY up, across LIMIT ${CELLS_MAX + 1}`,
+    `WITH inRows AS (SELECT *, floor(latitude * ${DEGREE_METRES} / ${cellMetres})::BIGINT AS up FROM (${of})),` +
+      ` inCells AS (SELECT *, floor(longitude * ${DEGREE_METRES} * cos(radians(${middle})) / ${cellMetres})::BIGINT AS across FROM inRows)` +
+      ` SELECT across, up, ${sums} FROM inCells GROUP BY across, up ORDER BY up, across LIMIT ${CELLS_MAX + 1}`,
   );
   if (rows.length > CELLS_MAX)
     throw new Unanswerable(problemOf('cell_too_small', { path: 'cell', minimum: cellMetres, limit: CELLS_MAX }));
-  const cells = rows.map(({ across, up, seconds }) => {
+  return rows.map(({ across, up, ...sums }) => {
     const metres = DEGREE_METRES * Math.cos((bandLatitude(Number(up), cellMetres) * Math.PI) / 180);
     return {
       longitude: degrees(((Number(across) + 0.5) * cellMetres) / metres),
       latitude: degrees(((Number(up) + 0.5) * cellMetres) / DEGREE_METRES),
-      seconds: Number(seconds),
+      sums,
     };
   });
-  return contentOf(asked, { grid: 'metres', cell_metres: cellMetres, cells });
 }
 
 async function inH3(duck: Duck, stays: string, asked: HeatmapQuery): Promise<AnswerContent> {

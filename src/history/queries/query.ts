@@ -140,6 +140,17 @@ export interface HeatmapQuery extends Span, AreaFilter {
   readonly maxGapMs: number;
 }
 
+/** Quality of positions by square cells. */
+export interface QualityQuery extends Span, AreaFilter {
+  readonly ask: 'quality';
+  readonly whose: PositionKind;
+  readonly cellMetres: number;
+  /** Time between two fixes of an object above which it is a gap. */
+  readonly maxGapMs: number;
+  /** Meters per second between two fixes of an object above which it is a jump. */
+  readonly maxSpeed: number;
+}
+
 export interface TripsQuery extends Span {
   readonly ask: 'trips';
   readonly id: string;
@@ -203,6 +214,7 @@ export type HistoryQuery =
   | FlowsQuery
   | CrossingsQuery
   | HeatmapQuery
+  | QualityQuery
   | TripsQuery
   | ObjectsQuery
   | TrackQuery;

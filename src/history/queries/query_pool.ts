@@ -356,6 +356,7 @@ export function wantedFor(question: PoolQuery): FilesWanted {
     case 'places':
     case 'tracks':
     case 'objects':
+    case 'quality':
       return spanOf([question.whose], question);
     case 'heatmap': {
       // Includes the next fix after the span, however late it is.

@@ -47,6 +47,8 @@ export function selectionsOf(question: HistoryQuery): readonly RowSelection[] {
       const part = { ...idsOf(only), ...afterRow(cursor), keep: 'last', stepMs, count: limit + 1 } as const;
       return [{ topic: whose, isWhole: false, ...part, ...spanOf(question), ...areaIn(question) }];
     }
+    case 'quality':
+      return [{ topic: question.whose, keep: 'all', isWhole: false, ...spanOf(question) }];
     case 'heatmap': {
       const { whose, fromMs, toMs, maxGapMs } = question;
       // The first fix after the span limits how long the last one in it counts.
