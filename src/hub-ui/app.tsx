@@ -27,6 +27,10 @@ const SinksPage = lazyPage(async () => {
   await loadExchangeTexts();
   return (await import('./sinks/sinks_page.tsx')).SinksPage;
 });
+const SourcesPage = lazyPage(async () => {
+  await loadExchangeTexts();
+  return (await import('./sources/sources_page.tsx')).SourcesPage;
+});
 const LinksPage = lazyPage(async () => {
   await loadExchangeTexts();
   return (await import('./links/links_page.tsx')).LinksPage;
@@ -56,6 +60,7 @@ export function App() {
             <Route path="/events/*?" component={EventsPage} />
             <Route path="/flows/*?" component={FlowsPage} />
             <Route path="/sinks/*?" component={SinksPage} />
+            <Route path="/sources/*?" component={SourcesPage} />
             <Route path="/links/*?" component={LinksPage} />
             <Route path="/walk-tests/*?" component={WalkTestsPage} />
             <Route path="/methods/*?" component={MethodsPage} />

@@ -1,16 +1,7 @@
-import type { Source } from '../model/source.ts';
+import type { Source, SourcePreset } from '../model/source.ts';
 
-/** A source of a known system, without address and credentials. */
-export interface SourcePreset {
-  readonly id: string;
-  readonly name: string;
-  /** What the user must know or do. */
-  readonly note: string;
+interface Preset extends SourcePreset {
   readonly source: Pick<Source, 'kind' | 'format' | 'map'> & Partial<Omit<Source, 'id' | 'name'>>;
-  /** A payload that the preset maps, as its system sends it. */
-  readonly sample: string;
-  /** Topic of the sample. */
-  readonly topic?: string;
 }
 
 /** Meters per second of a knot. */
@@ -20,7 +11,7 @@ const KNOT = 1852 / 3600;
  * Formats of known systems. test/mapping/presets.test.ts maps samples that were published elsewhere, and names their
  * origins. The samples here have the same form and made-up values.
  */
-export const PRESETS: readonly SourcePreset[] = [
+export const PRESETS: readonly Preset[] = [
   {
     id: 'pozyx',
     name: 'Pozyx',

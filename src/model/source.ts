@@ -288,6 +288,7 @@ export const SourcePreset = Named('SourcePreset', {
   sample: Type.String({ description: 'A payload in the format, with made-up values.' }),
   topic: Type.Optional(Type.String({ description: 'Topic of the sample.' })),
 });
+export type SourcePreset = Static<typeof SourcePreset>;
 
 /** A new token of a source. */
 export const SourceToken = Named('SourceToken', {

@@ -104,6 +104,8 @@ const VIEWS: readonly View[] = [
   { path: '', seen: oneTrackable, act: chooseAll },
   { path: 'sinks', seen: 'Lake' },
   { path: 'sinks?new=1', seen: 'New sink', act: openMore },
+  { path: 'sources', seen: 'No data sources yet' },
+  { path: 'sources?new=1', seen: 'New source' },
   { path: 'links', seen: 'Plant 2' },
   { path: 'links?new=1', seen: 'New link', act: openMore },
   { path: 'no-such-page', seen: 'There is no such page' },

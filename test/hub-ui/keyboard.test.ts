@@ -105,7 +105,7 @@ test('No page is wider than a narrow screen', { skip }, async (t) => {
   await hub.post('/anchors', { id: 'an-anchor-with-an-id-that-is-longer-than-the-screen-is-wide-0123456789' });
   await move(hub, 'tag-1', [20, 20]);
   const page = await openPage(t, `${hub.origin}/hub-ui/`, { width: 390 });
-  const places = ['zones', 'anchors', 'fences', 'trackables', 'providers', 'rules', 'sinks', 'links'];
+  const places = ['zones', 'anchors', 'fences', 'trackables', 'providers', 'rules', 'sinks', 'sources', 'links'];
   const open = ['zones/new', `zones/${HALL.id}`, 'anchors/new', 'fences/new', 'trackables/new', 'providers/tag-1'];
   for (const path of [...places, ...open, `?sel=zones:${HALL.id}`]) {
     await page.goto(`${hub.origin}/hub-ui/${path}`);

@@ -47,6 +47,7 @@ test("Every page of the navigation has a URL, and the browser's Back button work
     'Providers',
     'Rules',
     'Sinks',
+    'Sources',
     'Links',
     'Lists',
   ]) {

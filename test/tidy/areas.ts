@@ -40,7 +40,7 @@ const UI = [
     (room) => `setup/${room}`,
   ),
   ...['setup', 'formats', 'lists', 'history', 'events', 'methods', 'operations', 'exchange', 'links', 'sinks'],
-  ...['walk_tests', 'signin'],
+  ...['sources', 'walk_tests', 'signin'],
   ...['multi_select', 'layers', 'tools', 'wall', 'panel'].map((room) => `map_page/${room}`),
   ...['map_page', 'styles', 'shell', 'app.tsx', 'main.tsx', 'vite.config.ts'],
 ];

@@ -1,4 +1,4 @@
-/** The texts of the pages for sinks and links in German, by their English ones, as in de.ts. */
+/** The texts of the pages for sinks, data sources and links in German, by their English ones, as in de.ts. */
 export const germanExchange = {
   'A link subscribes to another hub, so its objects move and cause events here as well.':
     'Eine Verbindung abonniert einen anderen Hub: Dessen Objekte bewegen sich dann auch hier und lösen Ereignisse aus.',
@@ -174,4 +174,33 @@ export const germanExchange = {
   '{from} to {to}': '{from} bis {to}',
   '“{line}” is not like {example}': '„{line}“ entspricht nicht {example}',
   Settings: 'Einstellungen',
+  'A data source needs no program between a system and the hub.':
+    'Eine Datenquelle braucht kein Programm zwischen einem System und dem Hub.',
+  'Copy token': 'Token kopieren',
+  'Delete source': 'Quelle löschen',
+  'Delete the source {name}?': 'Quelle {name} löschen?',
+  'Last payload': 'Letzte Nachricht',
+  Mapped: 'Abgebildet',
+  'New source': 'Neue Quelle',
+  'New token': 'Neues Token',
+  'No data sources yet': 'Noch keine Datenquellen',
+  'On another hub': 'Auf einem anderen Hub',
+  'Other system': 'Anderes System',
+  'Paste a payload to see its locations.': 'Fügen Sie eine Nachricht ein, um ihre Ortungen zu sehen.',
+  Receiving: 'Empfängt',
+  Refused: 'Abgelehnt',
+  'Sample payload': 'Beispielnachricht',
+  'Show {position} on the map': '{position} auf der Karte zeigen',
+  'Source as JSON': 'Quelle als JSON',
+  'Systems whose payloads the hub maps to locations.': 'Systeme, deren Nachrichten der Hub auf Ortungen abbildet.',
+  'The hub accepts no more payloads of it. Its objects remain.':
+    'Der Hub nimmt keine Nachrichten mehr von ihr an. Ihre Objekte bleiben.',
+  'This is not a JSON object.': 'Das ist kein JSON-Objekt.',
+  'This token is shown only once. The system sends it with each payload.':
+    'Dieses Token wird nur einmal gezeigt. Das System sendet es mit jeder Nachricht.',
+  Throttled: 'Gedrosselt',
+  'The token': 'Das Token',
+  'Topic of the sample': 'Topic der Beispielnachricht',
+  '{count} mapped, {skipped} skipped, {refused} refused':
+    '{count} abgebildet, {skipped} übersprungen, {refused} abgelehnt',
 } as const;

@@ -49,6 +49,7 @@ export const NAV_GROUPS: readonly NavGroup[] = [
       { path: '/flows', label: t('Flows'), icon: 'flow', reads: ['/analytics/flows'], isHistory: true },
       { path: '/walk-tests', label: t('Walk tests'), icon: 'target', reads: ['/walk_tests'], isHistory: true },
       { path: '/sinks', label: t('Sinks'), icon: 'sink', reads: ['/sinks'] },
+      { path: '/sources', label: t('Sources'), icon: 'provider', reads: ['/sources'] },
       { path: '/links', label: t('Links'), icon: 'hubs', reads: ['/links'] },
     ],
   },
