@@ -39,7 +39,6 @@ export interface Sending {
 
 interface Waiting {
   readonly location: Location;
-  readonly sinceMs: number;
   readonly resolve: () => void;
   readonly reject: (error: PublishError) => void;
 }
@@ -100,7 +99,6 @@ export class Publisher {
     };
     const waiting: Waiting = {
       location,
-      sinceMs: this.#sending.now(),
       resolve: () => {
         settle();
         resolve();
@@ -144,6 +142,7 @@ export class Publisher {
   /** Sends a batch until it is accepted, refused or too old. A refused batch is divided to find the locations at fault. */
   async #send(batch: readonly Waiting[], owner: string): Promise<void> {
     const { now, random, url } = this.#sending;
+    const firstMs = now();
     let to = owner;
     for (let failures = 0; ; ) {
       const answer = await this.#request(batch, to);
@@ -157,8 +156,7 @@ export class Publisher {
       to = url;
       this.#owners = undefined;
       this.#ownersMs = Number.NEGATIVE_INFINITY;
-      const oldestMs = batch[0]?.sinceMs ?? now();
-      if (now() - oldestMs > this.#retryMs) {
+      if (now() - firstMs > this.#retryMs) {
         for (const { reject } of batch) reject(new PublishError(answer.message, answer.status));
         return;
       }

@@ -33,7 +33,6 @@ class PublishError(Exception):
 @dataclass
 class _Waiting:
     location: Mapping[str, Any]
-    since_s: float
     future: asyncio.Future[None]
 
 
@@ -108,7 +107,7 @@ class Publisher:
         self.pending += 1
         future = asyncio.get_running_loop().create_future()
         lane = provider.lane
-        lane.waiting.append(_Waiting(location, self._now(), future))
+        lane.waiting.append(_Waiting(location, future))
         if lane.task is None:
             lane.task = asyncio.create_task(self._drain(lane))
         try:
@@ -166,7 +165,7 @@ class Publisher:
 
     async def _send_batch(self, batch: list[_Waiting], owner: str) -> None:
         """Send a batch until it is accepted, refused or too old."""
-        to, failures = owner, 0
+        to, failures, first_s = owner, 0, self._now()
         while True:
             answer = await self._request(batch, to)
             if answer.is_accepted:
@@ -180,7 +179,7 @@ class Publisher:
             failures += 1
             # Another hub may have taken over; any hub accepts every location.
             to, self._owners, self._owners_s = self._url, None, float("-inf")
-            if self._now() - batch[0].since_s > self._retry_s:
+            if self._now() - first_s > self._retry_s:
                 _reject(batch, answer)
                 return
             await asyncio.sleep(max(answer.retry_after_s, pause_s(failures, self._random())))
