@@ -26,6 +26,7 @@ import { openEventLog, trimEvents } from './connect_events.ts';
 import { connectHistory } from './connect_history.ts';
 import { connectMqtt } from './connect_mqtt.ts';
 import { openRpc } from './connect_rpc.ts';
+import { connectTelemetry, type Env } from './connect_telemetry.ts';
 import { CertificateCare, warnOfClusterExposure, warnOfExposure, warnOfMqttPassword } from './exposure.ts';
 import { loadSettings, loadState } from './load_state.ts';
 import { loadClusterState } from './load_cluster_state.ts';
@@ -41,6 +42,8 @@ export interface HubDeps {
   readonly outgoing?: (tls: OutgoingTls) => Fetch;
   readonly clock?: Clock;
   readonly machine?: Machine;
+  /** Environment with the variables of OpenTelemetry; that of the process by default. */
+  readonly env?: Env;
 }
 
 /** A running hub. */
@@ -79,12 +82,12 @@ const OUT = { code: 1013, reason: 'This hub is out of its cluster: connect again
  * not available.
  */
 export async function openHub(config: Config, log: Log, deps: HubDeps = {}): Promise<Hub> {
-  const { outgoing, clock = openClock(), machine = thisMachine() } = deps;
+  const { outgoing, clock = openClock(), machine = thisMachine(), env = process.env } = deps;
   const authorization = config.require_authorization ? await authorized(config, { log, outgoing, clock }) : undefined;
   const cluster = await connectCluster({ config, log, clock });
   const store = cluster === undefined ? await openOwnStore(config, log, clock) : clusterStore(cluster);
   try {
-    return await openOn({ store, cluster, clock, machine, authorization }, config, log);
+    return await openOn({ store, cluster, clock, machine, authorization, env }, config, log);
   } catch (error) {
     authorization?.close();
     await Promise.all([store.close(), cluster?.close()]);
@@ -123,10 +126,11 @@ interface Opened {
   readonly clock: Clock;
   readonly machine: Machine;
   readonly authorization: HubAuthorization | undefined;
+  readonly env: Env;
 }
 
 async function openOn(
-  { store, cluster, clock, machine, authorization }: Opened,
+  { store, cluster, clock, machine, authorization, env }: Opened,
   config: Config,
   log: Log,
 ): Promise<Hub> {
@@ -173,9 +177,11 @@ async function openOn(
       ...keptByHub,
     };
     const operation = await openOperation(parts, options);
+    const { now } = parts;
+    const telemetry = await connectTelemetry(env, { metrics: operation.metrics, identity, now, log });
     const waiting = new WaitingFrames();
     const { listening, demo } = await serve(
-      { ...parts, identity, operation, rpc, mqtt, recording, authorization, waiting },
+      { ...parts, identity, operation, rpc, mqtt, recording, authorization, waiting, telemetry },
       config,
       log,
     );
@@ -206,6 +212,7 @@ async function openOn(
       eventLog?.close();
       await listening.close(cluster?.isOut ? OUT : undefined);
       await waiting.settled();
+      await telemetry?.close();
       await parts.alerts.close().catch(() => undefined);
       await parts.sinks.close();
       cluster?.retire();

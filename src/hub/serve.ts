@@ -29,6 +29,7 @@ import { createRpcSocket, type RpcSocketDeps } from '../socket/rpc_session.ts';
 import { createSocket } from '../socket/session.ts';
 import { knowByToken } from '../socket/upgrade_token.ts';
 import type { WaitingFrames } from '../socket/waiting_frames.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import { schedule } from '../time/clock.ts';
 import { type Listening, listen } from '../transport/server.ts';
 import { Unsent } from '../transport/unsent.ts';
@@ -57,6 +58,7 @@ export interface ServedParts extends Parts {
   readonly recording: Recording | undefined;
   readonly authorization: HubAuthorization | undefined;
   readonly waiting: WaitingFrames;
+  readonly telemetry: Telemetry | undefined;
 }
 
 export interface ServerHandle {
@@ -85,6 +87,7 @@ export async function serve(parts: ServedParts, config: Config, log: Log): Promi
     tooSlow: (peer, bytes) => log.warn('A WebSocket client does not keep up', { userAgent: peer.userAgent, bytes }),
     report,
   };
+  const traced = (handle: HandleHttp): HandleHttp => parts.telemetry?.traced(handle) ?? handle;
   const handleEvents = createSocket({ ...socketDeps(parts, config), ...watched });
   const handleRpc = createRpcSocket({ ...rpcSocketDeps(parts, config), ...watched });
   const listening = await listen({
@@ -92,7 +95,7 @@ export async function serve(parts: ServedParts, config: Config, log: Log): Promi
     socketPaths: [...SOCKET_PATHS, ...RPC_PATHS],
     refuse,
     report,
-    handleHttp: withSite(withAgents(createApi(api), config, parts.now), {
+    handleHttp: withSite(withAgents(traced(createApi(api)), config, parts.now), {
       files: readSiteFiles(SITE_FOLDER),
       settings: siteSettings(config, authorization),
       mapFile: mapFileOf(config, log),

@@ -19,6 +19,14 @@ export interface Family {
 export interface Metrics {
   readonly contentType: string;
   text(): Promise<string>;
+  /** Reads all families with their samples. */
+  read(): Promise<readonly MeasuredFamily[]>;
+}
+
+export interface MeasuredFamily {
+  readonly name: string;
+  readonly help: string;
+  readonly samples: readonly MetricSample[];
 }
 
 /** Exposes families in the text format of Prometheus. */
@@ -38,7 +46,11 @@ export function openMetrics(families: readonly Family[]): Metrics {
       },
     });
   }
-  return { contentType: registry.contentType, text: () => registry.metrics() };
+  return {
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    read: () => Promise.all(families.map(async ({ name, help, read }) => ({ name, help, samples: await read() }))),
+  };
 }
 
 /** A metric with one value. */

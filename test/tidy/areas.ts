@@ -165,6 +165,7 @@ export const AREAS: readonly Area[] = [
       'src/store',
     ]),
   },
+  { path: 'src/telemetry', mayImport: [] },
   { path: 'src/time', mayImport: ['src/model'], packages: [] },
   { path: 'src/launch.mjs', mayImport: [] },
   { path: 'src/main.ts', mayImport: ['src', 'workers'] },
@@ -226,6 +227,8 @@ export const OPTIONAL_ROOMS: readonly { readonly path: string; readonly importer
   { path: 'src/cluster', importers: ['src/cluster', 'workers/bus.ts', 'test'] },
   // For a hub without a broker.
   { path: 'src/mqtt', importers: ['src/mqtt', 'workers/mqtt.ts', 'test'] },
+  // For a hub without a collector of telemetry.
+  { path: 'src/telemetry', importers: ['src/telemetry', 'test'] },
   // For a hub without agents.
   { path: 'src/mcp', importers: ['src/mcp', 'test'] },
   // For a hub without links to other hubs.
