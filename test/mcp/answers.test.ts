@@ -22,7 +22,7 @@ test('The pages of a list have each item once, in order, and at most 25 kB', () 
       }
       assert.equal(ids.length, list.length);
     }),
-    { seed: 1, numRuns: 50 },
+    { seed: 1, numRuns: 50, endOnFailure: true },
   );
 });
 
