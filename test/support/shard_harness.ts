@@ -5,6 +5,7 @@ import { received } from '../../src/core/location/received.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { openShard, type Shard } from '../../src/core/shard.ts';
 import type { FilterDefaults } from '../../src/core/tracking/filter_settings.ts';
+import type { CrossingSettings } from '../../src/core/state.ts';
 import { DeliveryBatch } from '../../src/fanout/batch.ts';
 import { openFenceIndex } from '../../src/fence_index/fence_index.ts';
 import { copied, lend, look } from '../../src/model/borrowed.ts';
@@ -51,6 +52,7 @@ export interface HarnessOptions {
   readonly collisionsByDefault?: boolean;
   readonly detachedStay?: boolean;
   readonly filters?: FilterDefaults;
+  readonly crossing?: CrossingSettings;
   /** The real index by default. */
   readonly index?: FenceIndex;
 }
@@ -101,6 +103,7 @@ export class ShardHarness {
         detachedStay: options.detachedStay ?? true,
         parentsMax: 32,
         filters: options.filters,
+        crossing: options.crossing,
       }),
     );
   }
