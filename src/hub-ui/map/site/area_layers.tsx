@@ -1,6 +1,8 @@
+import LineString from 'ol/geom/LineString.js';
 import Point from 'ol/geom/Point.js';
 import Polygon from 'ol/geom/Polygon.js';
 import Fill from 'ol/style/Fill.js';
+import RegularShape from 'ol/style/RegularShape.js';
 import Stroke from 'ol/style/Stroke.js';
 import Style, { type StyleFunction } from 'ol/style/Style.js';
 import Text from 'ol/style/Text.js';
@@ -80,12 +82,22 @@ export function FenceLayer({
         zIndex: glow === undefined ? 0 : 1,
       });
       const label = { text: labelOf(fence), color: base, colors, feature, resolution, isZone: false };
-      return [area, ...labelOn(labels, label)];
+      return [area, ...arrowOn(feature, color), ...labelOn(labels, label)];
     },
     [colors, selectedId, glows, labels],
   );
   useVectorLayer(features, style, Z.fences);
   return null;
+}
+
+/** Style of the arrow at the end of a gate's line, which points along it; none for other fences. */
+function arrowOn(feature: Parameters<StyleFunction>[0], color: string): Style[] {
+  const geometry = feature.getGeometry();
+  if (!(geometry instanceof LineString)) return [];
+  const [[fromX = 0, fromY = 0] = [], [x = 0, y = 0] = []] = geometry.getCoordinates().slice(-2);
+  const rotation = Math.atan2(x - fromX, y - fromY);
+  const image = new RegularShape({ points: 3, radius: 7, rotation, rotateWithView: true, fill: new Fill({ color }) });
+  return [new Style({ geometry: new Point([x, y]), image })];
 }
 
 interface Label {

@@ -1,5 +1,6 @@
 import Feature from 'ol/Feature.js';
 import type Geometry from 'ol/geom/Geometry.js';
+import LineString from 'ol/geom/LineString.js';
 import Point from 'ol/geom/Point.js';
 import Polygon from 'ol/geom/Polygon.js';
 import PointerInteraction from 'ol/interaction/Pointer.js';
@@ -252,6 +253,7 @@ function* drawnOn(map: OlMap): Iterable<readonly [MapSelection, Geometry]> {
 
 function middleOf(geometry: Geometry): readonly number[] {
   if (geometry instanceof Polygon) return geometry.getInteriorPoint().getCoordinates();
+  if (geometry instanceof LineString) return geometry.getCoordinateAt(0.5);
   return geometry instanceof Point ? geometry.getCoordinates() : [Number.NaN, Number.NaN];
 }
 
