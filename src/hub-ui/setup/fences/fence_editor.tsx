@@ -55,7 +55,7 @@ export function FenceEditor({ id }: { readonly id: string | undefined }) {
   };
   return (
     <EditorFrame kind="fences" editor={editor} fields={FIELDS} map={<FenceMap {...tools} mayChange={mayChange} />}>
-      {stored !== undefined && <FenceLive id={stored.id} />}
+      {stored !== undefined && <FenceLive id={stored.id} isGate={stored.region.type === 'LineString'} />}
       <Card stack title={t('General')} actions={stored !== undefined && <CopyButton id={stored.id} />}>
         <DraftText draft={draft} field="name" label={t('Name')} example={t('For example Dock A')} />
         <div class={fieldStyles.fields}>

@@ -7,6 +7,7 @@ import { ago, useNow } from '../../controls/time.ts';
 import typography from '../../controls/typography.module.css';
 import { labelOf } from '../../hub/entity_kinds.ts';
 import { subscribe } from '../../hub/live.ts';
+import { entityPath, get } from '../../hub/rest.ts';
 import { mapPath } from '../../hub/page_paths.ts';
 import { useEntities } from '../../hub/stores.ts';
 import { t } from '../../languages/language.ts';
@@ -20,7 +21,7 @@ interface LiveFenceEvent {
 }
 
 /** Live entries and exits of the edited fence, to check its settings. */
-export function FenceLive({ id }: { readonly id: string }) {
+export function FenceLive({ id, isGate }: { readonly id: string; readonly isGate: boolean }) {
   const [events, setEvents] = useState<readonly LiveFenceEvent[]>([]);
   const trackables = useEntities('trackables');
   const nowMs = useNow(1_000);
@@ -37,15 +38,12 @@ export function FenceLive({ id }: { readonly id: string }) {
   };
   return (
     <Card title={t('Now')} actions={<Link href={mapPath('fences', id)}>{t('On the live map')}</Link>}>
+      {isGate && <GateCounts id={id} newest={events[0]?.event.id} />}
       {events.length === 0 && <p class={typography.faint}>{t('Entries and exits appear here as they happen')}</p>}
       <ul class={styles.events} aria-label={t('Entries and exits')} aria-live="polite">
         {events.map(({ event, receivedMs }) => (
           <li key={event.id}>
-            {event.event_type === 'region_entry' ? (
-              <Badge tone="ok">{t('Entry')}</Badge>
-            ) : (
-              <Badge tone="warn">{t('Exit')}</Badge>
-            )}
+            <EventBadge event={event} />
             <span class={`${typography.cut} ${styles.name}`}>{nameOf(event)}</span>
             <span class={typography.faint}>{ago(nowMs - receivedMs)}</span>
           </li>
@@ -53,4 +51,35 @@ export function FenceLive({ id }: { readonly id: string }) {
       </ul>
     </Card>
   );
+}
+
+function EventBadge({ event }: { readonly event: FenceEvent }) {
+  const direction = event.properties?.['hub.direction'];
+  if (direction === 'left') return <Badge tone="ok">{t('To the left')}</Badge>;
+  if (direction === 'right') return <Badge tone="ok">{t('To the right')}</Badge>;
+  if (event.event_type === 'region_entry') return <Badge tone="ok">{t('Entry')}</Badge>;
+  return <Badge tone="warn">{t('Exit')}</Badge>;
+}
+
+interface Crossings {
+  readonly left: number;
+  readonly right: number;
+}
+
+/** Crossings of a gate since midnight. Counted again after each event; `newest` is its id. */
+function GateCounts({ id, newest }: { readonly id: string; readonly newest: string | undefined }) {
+  const [counts, setCounts] = useState<Crossings>();
+  useEffect(() => {
+    let isShown = true;
+    const from = encodeURIComponent(new Date(new Date().setHours(0, 0, 0, 0)).toISOString());
+    get<Crossings>(`${entityPath('fences', id)}/crossings?from=${from}`).then(
+      (found) => isShown && setCounts(found),
+      () => undefined,
+    );
+    return () => {
+      isShown = false;
+    };
+  }, [id, newest]);
+  if (counts === undefined) return null;
+  return <p>{t('Today {left} to the left and {right} to the right', { left: counts.left, right: counts.right })}</p>;
 }
