@@ -41,7 +41,6 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/hub-ui/lists/import_warnings.ts': 'rules about a file, without a page',
   'src/hub-ui/lists/pager.tsx': 'a control',
   'src/hub-ui/map_page/panel/properties.tsx': 'the same for every kind of entity',
-  'src/hub-ui/setup/fences/fence_live.tsx': 'a component with a state of its own',
   'src/hub-ui/setup/zones/svg_size.ts': 'a rule of a file format, without a page',
   'src/hub-ui/shell/lost_banner.tsx': 'a component with a state of its own',
   'src/hub-ui/shell/preferences.tsx': 'a dialog with choices of its own',

@@ -1,11 +1,12 @@
 import { problemOf } from '../../problem.ts';
+import { crossingsText } from '../../model/crossings_text.ts';
 import { formatTime } from '../../model/time.ts';
 import { type Damaged, damagedAmong, parquet } from '../damaged.ts';
 import { type Duck, isInterrupted } from '../duck.ts';
 import type { HistoryFile } from '../files.ts';
 import { HOUR_MS } from '../layout.ts';
 import { placesText } from './formats.ts';
-import { crossings, crossingsText } from './crossings.ts';
+import { crossings } from './crossings.ts';
 import { heatmap, soughtByHeatmap } from './heatmap.ts';
 import { nothingMoved, objects, way } from './moving.ts';
 import { places, snapshot, tracks } from './places.ts';
