@@ -1,4 +1,4 @@
-# Made by "npm run generate:sdk" of the OpenAPI document with SHA-256 d8c75df2bf86f269aed10fb5563e072f8c229f5cfa243cf189b2fa7ed15fdc45.
+# Made by "npm run generate:sdk" of the OpenAPI document with SHA-256 e0c14bfebe6cdbfe32d580a1d88c1f567e08bc90f1f9e581c57877a1e64cb8a2.
 # mypy: disable-error-code="no-any-return"
 
 from __future__ import annotations
@@ -547,6 +547,30 @@ class ProximityResolution(TypedDict):
 
 
 ProximityType: TypeAlias = Literal['rfid', 'ibeacon', 'ble-aoa', 'ble-mesh', 'virtual', 'unknown']
+
+
+class QualityCell(TypedDict):
+    longitude: float
+    latitude: float
+    positions: int
+    accuracy: float | None
+    gaps: int
+    jumps: int
+
+
+QualityCellArray: TypeAlias = list[QualityCell]
+
+
+QualityReply = TypedDict(
+    'QualityReply',
+    {
+        'missing_hubs': NotRequired[list[str]],
+        'from': NotRequired[str],
+        'to': NotRequired[str],
+        'cell_metres': float,
+        'cells': QualityCellArray,
+    },
+)
 
 
 class RecordedTopic(TypedDict):
@@ -2676,6 +2700,10 @@ class Operations:
     async def get_heatmap(self, *, from_: str | None = None, to: str | None = None, kind: str | None = None, bbox: str | None = None, floor: float | None = None, grid: str | None = None, cell: float | None = None, resolution: int | None = None, max_gap: int | None = None) -> HeatmapReply:
         """Dwell times by the cells of a grid."""
         return await self._call("GET", "/analytics/heatmap", query={"from": from_, "to": to, "kind": kind, "bbox": bbox, "floor": floor, "grid": grid, "cell": cell, "resolution": resolution, "max_gap": max_gap})
+
+    async def get_quality(self, *, from_: str | None = None, to: str | None = None, kind: str | None = None, bbox: str | None = None, floor: float | None = None, cell: float | None = None, max_gap: int | None = None, max_speed: float | None = None) -> QualityReply:
+        """Accuracy, gaps and jumps of positions by the cells of a grid."""
+        return await self._call("GET", "/analytics/quality", query={"from": from_, "to": to, "kind": kind, "bbox": bbox, "floor": floor, "cell": cell, "max_gap": max_gap, "max_speed": max_speed})
 
     async def get_trips(self, *, trackable_id: str | None = None, from_: str | None = None, to: str | None = None, radius: float | None = None, min_stop: int | None = None, max_gap: int | None = None) -> TripsReply:
         """Stops and trips of a trackable."""
