@@ -20,13 +20,11 @@ const [MAIN, TOOLS, WORKERS] = ['src/main.ts', 'src/cli/cli.ts', 'workers'];
  * Packages that become part of the bundles, with their own packages: pure JavaScript, some with hundreds of files. Other
  * packages have native code or start threads of their own.
  */
-const JOINED = new RegExp(
-  `^(${[
-    ...['typebox', 'proj4', 'h3-js', 'geographiclib-geodesic', 'yaml', 'lru-cache', 'dequal', 'jose', 'commander'],
-    ...['hyper-express', '@nats-io', '@prometheus-io', 'mqtt', 'nodemailer', 'pg', 'pg-copy-streams', 'undici'],
-    ...['@platformatic/kafka', 'standardwebhooks', 'cassandra-driver'],
-  ].join('|')})\\b`,
-);
+const JOINED = [
+  ...['typebox', 'proj4', 'h3-js', 'geographiclib-geodesic', 'yaml', 'lru-cache', 'dequal', 'jose', 'commander'],
+  ...['hyper-express', '@nats-io', '@prometheus-io', 'mqtt', 'nodemailer', 'pg', 'pg-copy-streams', 'undici'],
+  ...['@platformatic/kafka', 'standardwebhooks', 'cassandra-driver', '@modelcontextprotocol/server'],
+];
 /** The native code of the HTTP server. */
 const NATIVE = 'uWebSockets.js';
 
@@ -96,7 +94,8 @@ function packagesOf(output) {
 
 /** Whether a module is not part of the bundles. */
 function isExternal(id, importer = '') {
-  if (id.startsWith('.') || isAbsolute(id) || JOINED.test(id)) return false;
+  if (id.startsWith('.') || isAbsolute(id)) return false;
+  if (JOINED.some((name) => id === name || id.startsWith(`${name}/`))) return false;
   return id === NATIVE || isBuiltin(id) || !importer.includes(`${sep}node_modules${sep}`);
 }
 

@@ -77,6 +77,6 @@ async function textOf(body: ReplyBody | undefined): Promise<string> {
 }
 
 function nextCursor({ headers = {} }: HttpReply): string | undefined {
-  const [, url] = /<([^>]*)>; *rel="next"/.exec(headers['Link'] ?? '') ?? [];
+  const [, url] = /<([^<>]*)>; *rel="next"/.exec(headers['Link'] ?? '') ?? [];
   return url === undefined ? undefined : (new URL(url, 'http://hub').searchParams.get('cursor') ?? undefined);
 }

@@ -144,7 +144,9 @@ export function openApi(
     sources: {
       documents: documents(SOURCES),
       statuses: () => [],
-      status: () => assert.fail('No source runs here'),
+      status(id) {
+        throw errorWith('HUB_NOT_FOUND', `Cannot find source "${id}": none has that id`);
+      },
       rotateToken: async () => ({ token: 'token' }),
       post: () => undefined,
       preview: async () => ({ items: [], count: 0, skipped: 0, problems: [] }),

@@ -5,7 +5,7 @@ import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import { assertRefused, type BadCall, badBodies, badMethod, badPaths, badQueries } from './bad_calls.ts';
 import { Documented } from './documented.ts';
 import { ENDPOINTS, testName, versionsOf } from './endpoints.ts';
-import { BODIES, filled, HEADERS, restore } from './world.ts';
+import { BODIES, filled, HEADERS, IDS, restore } from './world.ts';
 
 /** Its reply never ends: test/e2e/event_log.test.ts reads it. */
 const ENDLESS = '/events/stream';
@@ -28,7 +28,7 @@ describe('the endpoints of the hub', () => {
   for (const version of ['v1', 'v2', '']) {
     for (const endpoint of ENDPOINTS) {
       if (!versionsOf(endpoint).includes(version)) continue;
-      const { path, answers, reads = [], writes = [], needs } = endpoint;
+      const { path, answers, reads = [], writes = [], needs, ids } = endpoint;
       for (const [method, status] of Object.entries(answers)) {
         const title = `${method} ${path}`;
         const queries = method === 'GET' ? reads : method === 'DELETE' ? [] : writes;
@@ -36,7 +36,10 @@ describe('the endpoints of the hub', () => {
           const needed = needs === undefined ? [] : [needs];
           for (const query of [needed, ...queries.map((text) => [...needed, text])].map((all) => queryOf(all))) {
             await restore(hub);
-            const reply = await call({ title, method, path, version }, { query });
+            const reply = await call(
+              { title, method, path, version },
+              { query, path: filled(path, { ...IDS, ...ids }) },
+            );
             assert.equal(reply.status, status, `${query} ${reply.text}`);
             calls.good++;
           }

@@ -1,4 +1,4 @@
-import { IDS } from './world.ts';
+import { GATE_ID, IDS } from './world.ts';
 
 /** Every endpoint with its methods and their statuses of success. */
 export interface Endpoint {
@@ -13,6 +13,8 @@ export interface Endpoint {
   readonly unversioned?: true;
   /** Versions that serve it; both by default. */
   readonly versions?: readonly string[];
+  /** Ids other than those of the path in all other rows. */
+  readonly ids?: Readonly<Record<string, string>>;
 }
 
 const VIEWS = ['crs=EPSG:32632', 'crs=EPSG:4326', `crs=local&zone_id=${IDS['zone_id']}`, 'geojson=true'];
@@ -113,7 +115,13 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/trackables/{trackable_id}/history', answers: { GET: 200 }, versions: ['v2'] },
   { path: '/trackables/{trackable_id}/visits', answers: { GET: 200 }, versions: ['v2'] },
   { path: '/providers/{provider_id}/history', answers: { GET: 200 }, versions: ['v2'] },
-  { path: '/fences/{fence_id}/crossings', answers: { GET: 200 }, reads: ['step=900000'], versions: ['v2'] },
+  {
+    path: '/fences/{fence_id}/crossings',
+    answers: { GET: 200 },
+    reads: ['step=900000'],
+    versions: ['v2'],
+    ids: { fence_id: GATE_ID },
+  },
   { path: '/fences/{fence_id}/visits', answers: { GET: 200 }, versions: ['v2'] },
   { path: '/events', answers: { GET: 200 }, reads: ['topic=fence_events'], versions: ['v2'] },
   { path: '/history/snapshot', answers: { GET: 200 }, versions: ['v2'] },

@@ -21,6 +21,9 @@ export const IDS: Record<string, string> = {
 /** An id that no object has. */
 export const UNKNOWN_ID = 'dddddddd-0000-4000-8000-00000000000d';
 
+/** A gate, which alone has crossings. */
+export const GATE_ID = 'ffffffff-0000-4000-8000-000000000002';
+
 const READER = 'eeeeeeee-0000-4000-8000-000000000002';
 
 const point = (x: number, y: number) => ({ type: 'Point', coordinates: [x, y] });
@@ -174,6 +177,16 @@ const source = {
   ...{ name: 'Tags', kind: 'http', format: 'json' },
   map: { provider_id: '/id', x: '/lon', y: '/lat', crs: { value: 'EPSG:4326' } },
 };
+const gate = {
+  ...{ name: 'Door', floor: 0 },
+  region: {
+    type: 'LineString',
+    coordinates: [
+      [8.6824, 50.1112],
+      [8.6825, 50.1112],
+    ],
+  },
+};
 const mapView = { name: 'The hall', address: '?at=8.6828,50.1113&z=18' };
 
 const THINGS: readonly [path: string, id: string, body: object][] = [
@@ -182,6 +195,7 @@ const THINGS: readonly [path: string, id: string, body: object][] = [
   ['/providers', 'tag-1', provider],
   ['/trackables', IDS['trackable_id'] ?? '', trackable],
   ['/fences', IDS['fence_id'] ?? '', dock],
+  ['/fences', GATE_ID, gate],
   ['/anchors', IDS['anchor_id'] ?? '', anchor],
 ];
 

@@ -93,7 +93,7 @@ test('In a cluster, each location goes to the hub that owns its provider, and to
 
   await other.close();
   await Promise.all(ids.map((id) => publisher.publish(at(id, 1))));
-  for (const id of ids) assert.match(batches(one).join(' '), new RegExp(`${id}1`));
+  for (const id of ids) assert.ok(batches(one).join(' ').includes(`${id}1`));
 });
 
 test('A request with a refused token is repeated with another one', async (t) => {

@@ -50,7 +50,13 @@ export const DRAWN: readonly Drawn[] = [
     entry_delay: 1500,
     exit_delay: 1000,
   },
-  { name: 'Crossing', shape: { box: [46, 16, 58, 26] }, floor: 0, properties: { hazard: true } },
+  {
+    name: 'Crossing',
+    shape: { box: [46, 16, 58, 26] },
+    floor: 0,
+    crossing: 'segment',
+    properties: { hazard: true },
+  },
   {
     name: 'Office',
     shape: { box: [2, 2, 16, 12], local: 'upper' },
