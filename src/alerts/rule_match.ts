@@ -1,4 +1,5 @@
-import { type AlertKind, type AlertRule, type AlertSchedule, WEEKDAYS } from '../model/alert.ts';
+import type { AlertKind, AlertRule, AlertSchedule } from '../model/alert.ts';
+import { WEEKDAYS } from '../model/weekdays.ts';
 import { idKey } from '../model/id.ts';
 import { clockOf } from '../model/zone_clock.ts';
 import type { MovingObject } from './alert_state.ts';

@@ -9,7 +9,7 @@ import { isProximityZone, transformationType } from '../core/zone/zone_type.ts';
 import { Anchor } from '../model/anchor.ts';
 import { checker } from '../model/check.ts';
 import { Fence, type StoredFence } from '../model/fence.ts';
-import { positionLists } from '../model/geojson.ts';
+import { positionLists } from '../model/position_lists.ts';
 import { idKey, isUnset, isUuid } from '../model/id.ts';
 import { LocationProvider } from '../model/provider.ts';
 import { pathOf, show } from '../model/error_value_text.ts';

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { CHANGE_TYPES } from './events.ts';
 import { Choice, Maybe, Named, OneOf, Time, TimeOfDay } from './schema.ts';
+import { WEEKDAYS } from './weekdays.ts';
 
 /** Conditions that an alert rule can watch. */
 export const ALERT_KINDS = [
@@ -36,9 +37,6 @@ const AlertKindWord = OneOf(ALERT_KINDS, {
 
 /** Sides of a gate to which an object crosses it, looking along its line. */
 export const DIRECTIONS = ['left', 'right'] as const;
-
-/** Days of the week, Sunday first, as in JavaScript. */
-export const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const;
 
 /** Times at which a rule is in effect. */
 const AlertSchedule = Named('AlertSchedule', {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { compileSchedule } from '../../src/alerts/rule_match.ts';
-import { type AlertSchedule, WEEKDAYS } from '../../src/model/alert.ts';
+import type { AlertSchedule } from '../../src/model/alert.ts';
+import { WEEKDAYS } from '../../src/model/weekdays.ts';
 import { clockOf } from '../../src/model/zone_clock.ts';
 
 const BERLIN = 'Europe/Berlin';

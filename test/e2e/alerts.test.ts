@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { WEEKDAYS } from '../../src/model/alert.ts';
+import { WEEKDAYS } from '../../src/model/weekdays.ts';
 import { HALL, square } from '../support/hall.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import type { Recorder } from '../support/socket_client.ts';

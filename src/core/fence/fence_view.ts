@@ -1,5 +1,5 @@
 import { type Fence, type StoredFence, publicFence } from '../../model/fence.ts';
-import { positionLists } from '../../model/geojson.ts';
+import { positionLists } from '../../model/position_lists.ts';
 import type { View } from '../../model/topics.ts';
 import type { Zone } from '../../model/zone.ts';
 import { type OutOfRange, type PlaneTransform, projection, rangeProblem, displayProjection } from '../geo/crs.ts';

@@ -1,5 +1,5 @@
 import type { Fence } from '../../model/fence.ts';
-import { positionLists } from '../../model/geojson.ts';
+import { positionLists } from '../../model/position_lists.ts';
 import { CompactPolygon } from './compact_polygon.ts';
 
 /** Floor and height range that a fence covers. Missing bounds are infinite. */

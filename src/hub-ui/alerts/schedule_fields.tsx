@@ -1,4 +1,5 @@
-import { type AlertSchedule, WEEKDAYS } from '../../model/alert.ts';
+import type { AlertSchedule } from '../../model/alert.ts';
+import { WEEKDAYS } from '../../model/weekdays.ts';
 import { Check, Checks, SelectField } from '../controls/field.tsx';
 import fieldStyles from '../controls/field.module.css';
 import { TimeOfDay } from '../controls/time_of_day.tsx';

@@ -1,7 +1,7 @@
 import { metersPerLatitude, metersPerLongitude } from '../../core/geo/ellipsoid.ts';
 import type { Anchor } from '../../model/anchor.ts';
 import type { Fence } from '../../model/fence.ts';
-import { positionLists, withPositionLists } from '../../model/geojson.ts';
+import { positionLists, withPositionLists } from '../../model/position_lists.ts';
 import type { Zone } from '../../model/zone.ts';
 import { MIRROR_PROPERTY } from '../../model/mirror_mark.ts';
 

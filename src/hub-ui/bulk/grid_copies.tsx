@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Fence } from '../../model/fence.ts';
-import { positionLists } from '../../model/geojson.ts';
+import { positionLists } from '../../model/position_lists.ts';
 import fieldStyles from '../controls/field.module.css';
 import { NumberField, TextField } from '../controls/field.tsx';
 import { t } from '../languages/language.ts';

@@ -1,7 +1,7 @@
 import type { Anchor } from '../../model/anchor.ts';
 import { DEFAULT_BOUNDS } from '../../model/bounds.ts';
 import type { Fence } from '../../model/fence.ts';
-import { positionLists } from '../../model/geojson.ts';
+import { positionLists } from '../../model/position_lists.ts';
 import type { Zone } from '../../model/zone.ts';
 import type { Kind } from '../hub/entity_kinds.ts';
 import { t } from '../languages/language.ts';

@@ -1,5 +1,5 @@
 import type { Fence } from '../../model/fence.ts';
-import { positionLists } from '../../model/geojson.ts';
+import { positionLists } from '../../model/position_lists.ts';
 import type { Zone } from '../../model/zone.ts';
 import { type Drawing, type FilePosition, positionsOf } from './drawing.ts';
 

@@ -3,7 +3,7 @@ import type Geometry from 'ol/geom/Geometry.js';
 import LineString from 'ol/geom/LineString.js';
 import Polygon, { circular } from 'ol/geom/Polygon.js';
 import type { Fence } from '../../../model/fence.ts';
-import { positionLists } from '../../../model/geojson.ts';
+import { positionLists } from '../../../model/position_lists.ts';
 import type { Zone } from '../../../model/zone.ts';
 import { earthToPlane, zoneOutline } from '../plane/georeference.ts';
 import { type Plane, type Position, toMap } from '../plane/plane.ts';

@@ -1,5 +1,5 @@
 import type { Fence } from '../../../model/fence.ts';
-import { positionLists } from '../../../model/geojson.ts';
+import { positionLists } from '../../../model/position_lists.ts';
 import { Button, IconButton } from '../../controls/button.tsx';
 import { Disclosure } from '../../controls/disclosure.tsx';
 import { NumberInput } from '../../controls/number_input.tsx';

@@ -1,5 +1,5 @@
 import type { Fence } from '../../../model/fence.ts';
-import { withPositionLists } from '../../../model/geojson.ts';
+import { withPositionLists } from '../../../model/position_lists.ts';
 import { closedRing, openRing } from '../../map/plane/rings.ts';
 
 type Region = Fence['region'];

@@ -6,7 +6,7 @@ import { lazyPart } from '../../controls/lazy.tsx';
 import type { EntityDraft } from '../../drafts/entity_draft.ts';
 import { can } from '../../hub/access.ts';
 import type { Draft } from '../../hub/rest.ts';
-import { positionLists } from '../../../model/geojson.ts';
+import { positionLists } from '../../../model/position_lists.ts';
 import { t } from '../../languages/language.ts';
 import { EARTH, type Plane } from '../../map/plane/plane.ts';
 import { closedRing } from '../../map/plane/rings.ts';

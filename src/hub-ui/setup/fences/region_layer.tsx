@@ -12,7 +12,7 @@ import Stroke from 'ol/style/Stroke.js';
 import Style, { type StyleFunction } from 'ol/style/Style.js';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Fence } from '../../../model/fence.ts';
-import { positionLists, withPositionLists } from '../../../model/geojson.ts';
+import { positionLists, withPositionLists } from '../../../model/position_lists.ts';
 import { type MapPoint, type Plane, toMap, unitsPerMeter } from '../../map/plane/plane.ts';
 import { fenceFeature } from '../../map/site/features.ts';
 import { useMap } from '../../map/view/map_view.tsx';
