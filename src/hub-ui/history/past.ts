@@ -5,7 +5,7 @@ import type { Range } from './history_api.ts';
 
 /**
  * Playback state in the URL: `t` is the time on the map, `span` the length of the time bar in seconds, `until` its end if
- * not now, `speed` the playback speed.
+ * not now, `speed` the playback speed. A link with `play` starts playback once.
  */
 
 interface Span {

@@ -4,7 +4,7 @@ import fieldStyles from '../controls/field.module.css';
 import { Select } from '../controls/select.tsx';
 import { useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
-import { setUrlParams } from '../controls/url_state.ts';
+import { setUrlParams, urlParam } from '../controls/url_state.ts';
 import { t } from '../languages/language.ts';
 import { clockText, dayText, inputText, inputTime, timeWithin, wholeText, zoneText } from '../languages/times.ts';
 import { pastFromUrl } from '../map/view/map_url.ts';
@@ -41,6 +41,13 @@ function usePlaybackOfAddress(pastMs: number | undefined): void {
     if (pastMs === undefined) playback.leave();
     else if (!isWritten() || playback.atMs.peek() === undefined) playback.seek(pastMs);
   }, [pastMs]);
+  const isToPlay = pastMs !== undefined && urlParam('play') !== undefined;
+  useEffect(() => {
+    if (!isToPlay) return;
+    // Going back to this entry of the browser's history, or loading it again, does not start playback.
+    setUrlParams({ play: undefined });
+    playback.play();
+  }, [isToPlay]);
   useEffect(() => {
     let lastMs = 0;
     playback.onEnd = goLive;
