@@ -1,9 +1,12 @@
 import { computed, signal } from '@preact/signals';
 import type { Alert, AlertChangeEvent, AlertSummary } from '../../model/alert.ts';
+import { toastError } from '../controls/toasts.tsx';
 import { can } from '../hub/access.ts';
 import { subscribe } from '../hub/live.ts';
-import { get } from '../hub/rest.ts';
+import { get, request } from '../hub/rest.ts';
 import { syncedItems } from '../hub/synced_items.ts';
+import { t } from '../languages/language.ts';
+import { countText } from '../languages/numbers.ts';
 
 const synced = syncedItems<Alert>();
 
@@ -42,9 +45,19 @@ export function count(state: Alert['state']): number {
   return found;
 }
 
-/** Sorts alerts, newest first. */
-export function newestFirst(all: ReadonlyMap<string, Alert>): readonly Alert[] {
-  return [...all.values()].sort((one, other) => (one.raised_at < other.raised_at ? 1 : -1));
+/** Result of the last `changeAlerts`, for screen readers. */
+export const lastChange = signal('');
+
+/** Acknowledges or clears alerts in one request. Shows an error if it fails. */
+export async function changeAlerts(verb: 'acknowledge' | 'clear', concerned: readonly Alert[]): Promise<void> {
+  try {
+    await request('POST', `/alerts/${verb}`, { body: { ids: concerned.map(({ id }) => id) } });
+    const changed = { count: countText(concerned.length) };
+    lastChange.value =
+      verb === 'clear' ? t('Cleared alerts: {count}', changed) : t('Acknowledged alerts: {count}', changed);
+  } catch (error) {
+    toastError(error);
+  }
 }
 
 /** Callback for each alert that is raised, or raised again, while the page is open. */
