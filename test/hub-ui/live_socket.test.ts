@@ -160,6 +160,31 @@ test('LiveSocket reconnects after 1001 and 1013, with increasing delays while it
   await until(() => states.at(-1) === 'connected');
 });
 
+test('LiveSocket does not wait out its backoff when the page is visible or online again', {
+  timeout: 60_000,
+}, async (t) => {
+  const closings = [1013, 1013];
+  let connections = 0;
+  const port = await openOddHub(t, (client) => {
+    connections++;
+    const code = closings.shift();
+    if (code !== undefined) client.close(code);
+  });
+  const { socket, states, until } = watched(t, port);
+  const lost = () => states.filter((state) => state === 'reconnecting').length;
+  socket.open();
+  await until(() => lost() === 1);
+  socket.retryIfWaiting();
+  await until(() => lost() === 2);
+  socket.retryIfWaiting();
+  await until(() => connections === 3 && states.at(-1) === 'connected');
+  const before = states.length;
+  socket.retryIfWaiting();
+  assert.equal(states.length, before, 'an open connection is not replaced');
+  socket.retryNow();
+  await until(() => connections === 4 && states.at(-1) === 'connected' && states.length > before);
+});
+
 test('LiveSocket retries subscriptions after temporary errors, not after permanent ones', {
   timeout: 60_000,
 }, async (t) => {

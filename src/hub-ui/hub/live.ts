@@ -60,6 +60,10 @@ export function openLive(): void {
   post({ do: 'open', origin: location.origin, token: accessToken.peek() });
   effect(() => post({ do: 'token', token: accessToken.value }));
   addEventListener('online', () => post({ do: 'retry' }));
+  // The backoff is long after a long absence, and the user looks at the page now.
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'visible') post({ do: 'retryIfWaiting' });
+  });
 }
 
 /** Reconnects immediately. */

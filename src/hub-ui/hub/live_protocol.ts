@@ -15,6 +15,8 @@ export type ThreadCommand =
   | { readonly do: 'open'; readonly origin: string; readonly token: string | undefined }
   | { readonly do: 'token'; readonly token: string | undefined }
   | { readonly do: 'retry' }
+  /** Retries unless an attempt is in flight or the connection is open. */
+  | { readonly do: 'retryIfWaiting' }
   | {
       readonly do: 'subscribe';
       readonly key: number;

@@ -124,10 +124,14 @@ export class LiveSocket {
     this.#command({ is: 'unsubscribe', key }, { event: 'unsubscribe', subscription_id: id });
   }
 
-  /** Reconnects immediately, for example when the network is back. */
+  /** Reconnects immediately, for example when the network is back. Replaces an open connection and an attempt in flight. */
   retryNow(): void {
+    this.#connect();
+  }
+
+  /** Reconnects immediately if the next attempt is waiting for its time. */
+  retryIfWaiting(): void {
     if (this.#socket === undefined) this.#connect();
-    else this.#drop();
   }
 
   close(): void {

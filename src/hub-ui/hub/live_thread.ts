@@ -56,6 +56,9 @@ addEventListener('message', ({ data }: MessageEvent<ThreadCommand>) => {
     case 'retry':
       socket?.retryNow();
       break;
+    case 'retryIfWaiting':
+      socket?.retryIfWaiting();
+      break;
     case 'subscribe':
       if (data.feed !== undefined) openFeed(data.key, data.feed, data.params['floor']);
       socket?.subscribe(data.key, data.topic, data.params);
