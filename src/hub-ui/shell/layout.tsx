@@ -133,7 +133,7 @@ function RaisedCount() {
   if (raised === 0) return null;
   return (
     <b class={styles.count}>
-      {raised > 99 ? '99+' : countText(raised)}
+      {raisedText(raised)}
       <span class={typography.hidden}> {t('not acknowledged')}</span>
     </b>
   );
@@ -148,15 +148,20 @@ function Bell() {
       <Icon name="bell" />
       {raisedCount.value > 0 && (
         <b class={styles.count} aria-hidden="true">
-          {raisedCount.value > 99 ? '99+' : countText(raisedCount.value)}
+          {raisedText(raisedCount.value)}
         </b>
       )}
     </Link>
   );
 }
 
+/** Accessible name of the bell. It contains the number on it, so that speech input finds the bell by that. */
 function bellText(raised: number): string {
-  return raised === 0 ? t('Alerts') : t('Alerts, {count} not acknowledged', { count: countText(raised) });
+  return raised === 0 ? t('Alerts') : t('Alerts, {count} not acknowledged', { count: raisedText(raised) });
+}
+
+function raisedText(raised: number): string {
+  return raised > 99 ? '99+' : countText(raised);
 }
 
 const THEMES: readonly Option<Theme>[] = [

@@ -28,7 +28,7 @@ function Lost() {
       <p>
         <strong>{state === 'stale' ? t('The hub has fallen silent.') : t('The hub cannot be reached.')}</strong>{' '}
         {/* Hidden from screen readers, which would announce it every second. */}
-        <span aria-hidden="true">{seen}</span>
+        <span aria-hidden="true">{seen}</span>{' '}
         <span aria-hidden="true">{wait > 0 ? t('Next attempt in {wait} s.', { wait }) : t('Trying again …')}</span>
       </p>
       <Button onClick={reconnect}>{t('Try now')}</Button>
