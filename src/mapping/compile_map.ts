@@ -112,7 +112,7 @@ function itemsIn(
 ): readonly { trail: readonly string[]; item: unknown }[] | Problem {
   const path = segments ?? (Array.isArray(payload) ? ['*'] : []);
   const { items, missing } = itemsAt(payload, path, ITEMS_MAX);
-  if (missing !== undefined) return problemOf('missing', { path: `$${pointerOf(...missing)}`, found: 'nothing' });
+  if (missing !== undefined) return missingAt(`$${pointerOf(...missing)}`);
   if (items.length <= ITEMS_MAX) return items;
   return problemOf('too_many', {
     path: `$${pointerOf(...path)}`,
@@ -220,7 +220,7 @@ function compiledField(field: SourceField, { at, convert, isRequired }: FieldOpt
   const finished = (found: unknown, place: string): unknown => {
     const present = isAbsent(found) ? fallback : found;
     if (!isAbsent(present)) return convert(replaced(present), place);
-    return isRequired ? problemOf('missing', { path: place, found: show(found) }) : undefined;
+    return isRequired ? missingAt(place, found) : undefined;
   };
   if (options.template != null) {
     const read = compiledTemplate(options.template, at);
@@ -237,6 +237,11 @@ function compiledField(field: SourceField, { at, convert, isRequired }: FieldOpt
   };
 }
 
+/** Returns the problem of a required value that is absent, null or empty. */
+function missingAt(path: string, found?: unknown): Problem {
+  return problemOf('missing', { path, ...(found !== undefined && { found: show(found) }) });
+}
+
 /** Compiles a string with paths in braces. Its reader returns a Problem if a value is missing. */
 function compiledTemplate(template: string, at: string): (context: ItemContext) => string | Problem {
   const parts = template.split(/[{}]/);
@@ -251,7 +256,7 @@ function compiledTemplate(template: string, at: string): (context: ItemContext) 
       }
       const place = placeOf(part, context);
       const value = valueAt(part, context);
-      if (isAbsent(value)) return problemOf('missing', { path: place, found: show(value) });
+      if (isAbsent(value)) return missingAt(place, value);
       const converted = toText(value, place);
       if (converted instanceof Problem) return converted;
       text += converted;

@@ -100,7 +100,7 @@ test('An element of an array is selected by the value of a member', () => {
   const streams = [{ id: 'posY', value: ' 2.5' }, 'noise', { id: 'posX', value: '1.5 ' }];
   assert.deepEqual(mapped(map, { id: 1, streams }).values[0]?.['position'], { type: 'Point', coordinates: [1.5, 2.5] });
   assert.deepEqual(mapped(map, { id: 1, streams: [] }).problems, [
-    '$/streams/[id=posX]/value: is required, but is missing, found nothing',
+    '$/streams/[id=posX]/value: is required, but is missing',
   ]);
 });
 
@@ -109,9 +109,9 @@ const FAULTS: readonly (readonly [title: string, map: SourceMap, value: unknown,
     'a missing item list',
     { ...MINIMAL, items: '/tags/*' },
     { tag: [] },
-    '$/tags: is required, but is missing, found nothing',
+    '$/tags: is required, but is missing',
   ],
-  ['a missing id', { ...MINIMAL, items: '/*' }, [{ x: 1, y: 2 }], '$/0/id: is required, but is missing, found nothing'],
+  ['a missing id', { ...MINIMAL, items: '/*' }, [{ x: 1, y: 2 }], '$/0/id: is required, but is missing'],
   ['an id that is an object', MINIMAL, { id: {}, x: 1, y: 2 }, '$/id: must be a string or a number, found {}'],
   ['a coordinate in words', MINIMAL, { id: 'a', x: '1.5 m', y: 2 }, '$/x: must be a number, found "1.5 m"'],
   ['a null coordinate', MINIMAL, { id: 'a', x: 1, y: null }, '$/y: is required, but is missing, found null'],
@@ -137,7 +137,7 @@ const FAULTS: readonly (readonly [title: string, map: SourceMap, value: unknown,
     'a missing level of the topic',
     { ...MINIMAL, source: { template: '{$topic/9}' } },
     { id: 'a', x: 1, y: 2 },
-    '$topic/9: is required, but is missing, found nothing',
+    '$topic/9: is required, but is missing',
   ],
 ];
 
