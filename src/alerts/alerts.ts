@@ -173,7 +173,7 @@ export class Alerts {
   get(id: string): Alert {
     const alert = this.#stored.get(id);
     if (alert !== undefined) return this.#current(alert);
-    throw hubError('not_found', { action: 'find', kind: 'alert', id: `"${id}"` });
+    throw hubError('not_found', { action: 'find', kind: 'alert', id });
   }
 
   /**

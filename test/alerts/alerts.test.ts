@@ -242,6 +242,11 @@ test('An action that cannot be stored is rejected, and stored when the database 
   assert.deepEqual(store.documents.get(`alert ${alert.id}`), alerts.get(alert.id));
 });
 
+test('An unknown alert is reported with its id in one pair of quotes', () => {
+  const { alerts } = openAlerts();
+  assert.throws(() => alerts.get('none'), { message: 'Cannot find alert "none": no alert has that id' });
+});
+
 test('An exit while rules change takes precedence over the older result', async () => {
   const { alerts, answer, crosses, listed, pass } = openAlerts();
   await alerts.rules.create({ ...RULE, kind: 'inside_longer', longer_than: 10_000 });
