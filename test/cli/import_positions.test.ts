@@ -83,12 +83,16 @@ test('NDJSON is mapped by a file, and Parquet by its columns', async (t) => {
 test('A file without positions, or with an unknown column or map, is rejected with the reason', async (t) => {
   const file = temporaryFile(t, 'positions.csv', CSV);
   const empty = temporaryFile(t, 'empty.csv', 'id,x,y,time\n');
+  const noParquet = temporaryFile(t, 'no.parquet', 'id,x,y,time\na,8,50,2026-07-01\n');
   const broken = temporaryFile(t, 'broken.csv', 'id,x\n"a,1\n');
   for (const [args, message] of [
     [
       [file, '--x', 'Lon', '--y', 'Lat', '--id', 'Tags'],
-      /Refused: row 1: \$\/Tags: is required, but is missing[\s\S]*it contains no positions/,
+      /Cannot import .*positions\.csv: it has no column "Tags", only Tag, Lon, Lat, When/,
     ],
+    [[file, '--id', 'Tag', '--x', 'Lon', '--y', 'Lat', '--time', 'Time'], /it has no column "Time"/],
+    [[file], /Refused: row 1: \$\/x: is required, but is missing\n[\s\S]*it contains no positions/],
+    [[noParquet], /^Cannot read .*no\.parquet: [^\n]*No magic bytes[^\n]*\n$/],
     [[empty], /Cannot import .*empty\.csv: it contains no positions/],
     [[broken], /broken\.csv: Record 2: unterminated quote/],
     [[file, '--time-zone', 'Berlin'], /map\.time_zone: must be a time zone/],

@@ -41,7 +41,7 @@ export async function importPositions(path: string, options: PositionOptions): P
   const client = hubClient(hub, { signal });
   const status = new StatusLine(process.stderr);
   const map = await mapOf(options);
-  const { frames, refused } = await locationsIn(path, { map, status });
+  const { frames, refused } = await locationsIn(path, { map, columns: namedColumns(options), status });
   if (frames.length === 0) throw new CliError(`Cannot import ${path}: it contains no positions`);
   const tally: DeliveryTally = { sent: 0, accepted: 0, rejected: 0 };
   try {
@@ -71,11 +71,20 @@ interface Mapped {
 
 async function locationsIn(
   path: string,
-  { map, status }: { readonly map: CompiledMap; readonly status: StatusLine },
+  {
+    map,
+    columns,
+    status,
+  }: {
+    readonly map: CompiledMap;
+    readonly columns: readonly string[];
+    readonly status: StatusLine;
+  },
 ): Promise<Mapped> {
   const frames: RecordedFrame[] = [];
   let refused = 0;
   for await (const { number, value } of rowsOf(path)) {
+    if (number === 1) requireColumns(path, value, columns);
     const { mapped, problems } = map.run({ value });
     for (const { value: location } of mapped) {
       frames.push({ line: number, atMs: generatedMs(location) ?? 0, location });
@@ -86,6 +95,20 @@ async function locationsIn(
   }
   // The sort is stable: rows of one time stay in their order.
   return { frames: frames.sort((a, b) => a.atMs - b.atMs), refused };
+}
+
+/** Columns that the user names, rather than those by default. */
+function namedColumns({ map, id, x, y, z, time }: PositionOptions): readonly string[] {
+  return map === undefined ? [id, x, y, z, time].filter((name) => name !== undefined) : [];
+}
+
+/** Throws a CliError if a table lacks a column. Lines of JSON may each have other members. */
+function requireColumns(path: string, row: unknown, columns: readonly string[]): void {
+  if (!['.csv', '.parquet'].includes(extname(path).toLowerCase())) return;
+  const present = Object.keys(row as object);
+  const missing = columns.find((name) => !present.includes(name));
+  if (missing === undefined) return;
+  throw new CliError(`Cannot import ${path}: it has no column "${missing}", only ${present.join(', ')}`);
 }
 
 /** Throws a CliError for a file that cannot be read or parsed. */
@@ -126,7 +149,8 @@ async function parquetRows(path: string): Promise<readonly object[]> {
       duck.rows(`SELECT CAST(COLUMNS(*) AS VARCHAR) FROM read_parquet('${path.replaceAll("'", "''")}')`),
     );
   } catch (error) {
-    throw new CliError(`Cannot read ${path}: ${messageOf(error)}`);
+    // DuckDB appends the query to its message, after an empty line.
+    throw new CliError(`Cannot read ${path}: ${messageOf(error).split('\n', 1)[0]}`);
   }
 }
 
