@@ -89,7 +89,7 @@ for (const history of [false, true]) {
     const before = await hub.get(`${path}?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z&step=86400000`);
     assert.deepEqual([before.body.left, before.body.right, before.body.steps], [0, 0, []]);
     const noGate = await hub.get(`/fences/${yard.id}/crossings`);
-    assert.deepEqual([noGate.status, noGate.body.reason], [400, 'not_a_gate'], noGate.text);
+    assert.deepEqual([noGate.status, noGate.body.params.found], [400, JSON.stringify(yard.id)], noGate.text);
     if (history) {
       const visits = await hub.get(`/fences/${gate.id}/visits?kind=trackable`);
       assert.deepEqual(

@@ -1,9 +1,10 @@
-import { hubError } from '../../errors.ts';
 import Type from 'typebox';
 import { GATE_SLOT_MS } from '../../core/fence/gate_counts.ts';
 import type { QueryResult } from '../../core/item.ts';
+import { hubError } from '../../errors.ts';
 import type { CrossingsQuery } from '../../history/queries/query.ts';
 import { type CrossedStep, crossingsText } from '../../model/crossings_text.ts';
+import { show } from '../../model/error_value_text.ts';
 import { CrossingsReply } from '../../model/history_replies.ts';
 import { replied } from '../history_access.ts';
 import { requireEntity } from '../lookup.ts';
@@ -38,7 +39,7 @@ export const CROSSINGS_ROUTES: readonly ApiRoute[] = [
     replies: { 200: { description: 'The crossings.', schema: CrossingsReply } },
     async handle(call, hub) {
       const { id, region } = requireEntity('fence', call.id, hub);
-      if (region.type !== 'LineString') throw hubError('not_a_gate', { path: 'fence_id', found: id });
+      if (region.type !== 'LineString') throw hubError('not_a_gate', { path: 'fence_id', found: show(id) });
       const query = call.query as QueryParameters;
       const { history } = hub;
       const span = spanOf(query, hub.events.now());
