@@ -18,7 +18,7 @@ export const WALK_TESTS: DocumentKind<WalkTest> = {
     checkPoints(test);
     const startedMs = checkTime('started_at', test.started_at);
     const endedMs = checkTime('ended_at', test.ended_at);
-    for (const [i, pass] of (test.passes ?? []).entries()) checkPass(test, pass, pathOf('passes', [String(i)]));
+    for (const [i, pass] of (test.passes ?? []).entries()) checkPass(test, pass, `${pathOf('passes', [String(i)])}.`);
     if (startedMs !== undefined && endedMs !== undefined && endedMs < startedMs) {
       throw hubError('ends_before_start', { path: 'ended_at', found: show(test.ended_at) });
     }
@@ -39,17 +39,20 @@ function checkPoints({ points }: WalkTest): void {
   }
 }
 
-/** Throws HUB_BAD_REQUEST unless the pass is of a point of the test and has a valid time. */
-function checkPass(
+/**
+ * Throws HUB_BAD_REQUEST unless the pass is of a point of the test and has a valid time. `prefix` precedes the members in
+ * errors.
+ */
+export function checkPass(
   { points }: WalkTest,
   { point_id: id, time }: { point_id: string; time?: string | null },
-  path: string,
-) {
+  prefix: string,
+): void {
   if (points?.some((point) => point.id === id) !== true) {
-    throw hubError('not_a_walk_point', { path: `${path}.point_id`, found: show(id) });
+    throw hubError('not_a_walk_point', { path: `${prefix}point_id`, found: show(id) });
   }
-  if (time == null) throw hubError('missing', { path: `${path}.time` });
-  checkTime(`${path}.time`, time);
+  if (time == null) throw hubError('missing', { path: `${prefix}time` });
+  checkTime(`${prefix}time`, time);
 }
 
 /** Returns the time in milliseconds; undefined if it is not set. Throws HUB_BAD_REQUEST. */

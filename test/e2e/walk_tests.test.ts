@@ -112,12 +112,8 @@ test('A walk test takes its points from the anchors of a zone, and rejects bad m
       { ...TEST, started_at: '2026-03-01T12:00:01Z', ended_at: '2026-03-01T12:00:00Z' },
       /ended_at: must not be before/,
     ],
-    [
-      `/${body.id}/pass`,
-      { point_id: 'c' },
-      /passes\[0\]\.point_id: must be the id of a point of the walk test, found .*c/,
-    ],
-    [`/${body.id}/pass`, { point_id: 'local', time: 'x' }, /passes\[0\]\.time: must be an RFC 3339 date/],
+    [`/${body.id}/pass`, { point_id: 'c' }, /"point_id: must be the id of a point of the walk test, found .*c/],
+    [`/${body.id}/pass`, { point_id: 'local', time: 'x' }, /"time: must be an RFC 3339 date/],
   ];
   for (const [path, sent, message] of BAD) {
     const rejected = await hub.post(`/walk_tests${path}`, sent);

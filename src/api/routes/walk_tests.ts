@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { type WalkFix, walkFigures } from '../../core/walk_figures.ts';
 import { zoneTransform } from '../../core/zone/zone_transform.ts';
+import { checkPass } from '../../entities/walk_tests.ts';
 import { hubError } from '../../errors.ts';
 import { checker } from '../../model/check.ts';
 import { guarded, quoted } from '../../model/csv.ts';
@@ -50,7 +51,10 @@ export const WALK_TEST_ROUTES: readonly ApiRoute[] = [
     value({ id, body }, hub) {
       const { point_id, time } = pass.parse(body);
       const marked = { point_id, time: time ?? formatTime(nowOf(hub)) };
-      return hub.walkTests.change(id, (test) => ({ ...test, passes: [...(test.passes ?? []), marked] }));
+      return hub.walkTests.change(id, (test) => {
+        checkPass(test, marked, '');
+        return { ...test, passes: [...(test.passes ?? []), marked] };
+      });
     },
   }),
   valueRoute({
