@@ -7,7 +7,7 @@ import { Page } from './controls/page.tsx';
 import { session } from './hub/access.ts';
 import { UI_PATH } from './hub/api_path.ts';
 import type { Kind } from './hub/entity_kinds.ts';
-import { loadExchangeTexts, t } from './languages/language.ts';
+import { loadPageTexts, t } from './languages/language.ts';
 import { Account, Layout } from './shell/layout.tsx';
 import { mayOpen, pageAt } from './shell/pages.ts';
 import { SessionEnded, SignIn } from './signin/sign_in.tsx';
@@ -18,26 +18,17 @@ const AnchorsPage = setUpPage('anchors');
 const FencesPage = setUpPage('fences');
 const TrackablesPage = setUpPage('trackables');
 const ProvidersPage = setUpPage('providers');
-const RulesPage = lazyPage(async () => (await import('./setup/rules/rules_page.tsx')).RulesPage);
+const RulesPage = otherPage(async () => (await import('./setup/rules/rules_page.tsx')).RulesPage);
 const ListsPage = lazyPage(async () => (await import('./lists/lists_page.tsx')).ListsPage);
-const AlertsPage = lazyPage(async () => (await import('./alerts/alerts_page.tsx')).AlertsPage);
-const EventsPage = lazyPage(async () => (await import('./events/events_page.tsx')).EventsPage);
-const FlowsPage = lazyPage(async () => (await import('./history/flows_page.tsx')).FlowsPage);
-const SinksPage = lazyPage(async () => {
-  await loadExchangeTexts();
-  return (await import('./sinks/sinks_page.tsx')).SinksPage;
-});
-const SourcesPage = lazyPage(async () => {
-  await loadExchangeTexts();
-  return (await import('./sources/sources_page.tsx')).SourcesPage;
-});
-const LinksPage = lazyPage(async () => {
-  await loadExchangeTexts();
-  return (await import('./links/links_page.tsx')).LinksPage;
-});
-const WalkTestsPage = lazyPage(async () => (await import('./walk_tests/walk_tests_page.tsx')).WalkTestsPage);
-const MethodsPage = lazyPage(async () => (await import('./methods/methods_page.tsx')).MethodsPage);
-const OperationsPage = lazyPage(async () => (await import('./operations/operations_page.tsx')).OperationsPage);
+const AlertsPage = otherPage(async () => (await import('./alerts/alerts_page.tsx')).AlertsPage);
+const EventsPage = otherPage(async () => (await import('./events/events_page.tsx')).EventsPage);
+const FlowsPage = otherPage(async () => (await import('./history/flows_page.tsx')).FlowsPage);
+const SinksPage = otherPage(async () => (await import('./sinks/sinks_page.tsx')).SinksPage);
+const SourcesPage = otherPage(async () => (await import('./sources/sources_page.tsx')).SourcesPage);
+const LinksPage = otherPage(async () => (await import('./links/links_page.tsx')).LinksPage);
+const WalkTestsPage = otherPage(async () => (await import('./walk_tests/walk_tests_page.tsx')).WalkTestsPage);
+const MethodsPage = otherPage(async () => (await import('./methods/methods_page.tsx')).MethodsPage);
+const OperationsPage = otherPage(async () => (await import('./operations/operations_page.tsx')).OperationsPage);
 
 /** All pages by their paths below /hub-ui. `/zones/*?` matches the page and all paths below it. */
 export function App() {
@@ -71,6 +62,14 @@ export function App() {
       </Layout>
     </Router>
   );
+}
+
+/** A page whose texts the first view does not load. */
+function otherPage(load: Parameters<typeof lazyPage>[0]) {
+  return lazyPage(async () => {
+    await loadPageTexts();
+    return load();
+  });
 }
 
 function setUpPage(kind: Kind) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { german } from '../../src/hub-ui/languages/de.ts';
-import { germanExchange } from '../../src/hub-ui/languages/de_exchange.ts';
+import { germanPages } from '../../src/hub-ui/languages/de_pages.ts';
 import { violationsIn } from '../support/axe.ts';
 import { openPage, openUiHub, WITHOUT_BROWSER } from '../support/browser.ts';
 import type { TestHub } from '../support/running_hub.ts';
@@ -25,7 +25,7 @@ type Say = (text: string, values?: Readonly<Record<string, string>>) => string;
 type Act = (page: Page, say: Say) => Promise<void>;
 
 const inEnglish: Say = (text, values = {}) => text.replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
-const GERMAN: Readonly<Record<string, string>> = { ...german, ...germanExchange };
+const GERMAN: Readonly<Record<string, string>> = { ...german, ...germanPages };
 const inGerman: Say = (text, values) => inEnglish(GERMAN[text] ?? text, values);
 
 const click =

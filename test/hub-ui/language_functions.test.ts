@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url';
 import { parse } from '@swc/core';
 import fc from 'fast-check';
 import { german as common } from '../../src/hub-ui/languages/de.ts';
-import { germanExchange } from '../../src/hub-ui/languages/de_exchange.ts';
+import { germanPages } from '../../src/hub-ui/languages/de_pages.ts';
 import { t, tParts } from '../../src/hub-ui/languages/language.ts';
 import { clockOf } from '../../src/model/zone_clock.ts';
 import { inputText, inputTime } from '../../src/hub-ui/languages/times.ts';
 
-const german = { ...common, ...germanExchange };
+const german = { ...common, ...germanPages };
 const TEXTS: readonly (readonly [english: string, german: string])[] = Object.entries(german);
 const FOLDER = fileURLToPath(new URL('../../src/hub-ui/', import.meta.url));
 
@@ -57,7 +57,7 @@ test('Every text of the catalog is used', () => {
 
 test('The pages that load their own catalog use its texts alone', () => {
   const shared = sourcesOfUi().filter(({ path }) => !/^(sinks|sources|links)\/|^controls\/secret_field/.test(path));
-  const found = Object.keys(germanExchange).filter((english) => {
+  const found = Object.keys(germanPages).filter((english) => {
     return shared.some(({ text }) => text.includes(`t('${english.replaceAll("'", "\\'")}'`));
   });
   assert.deepEqual(found, []);

@@ -1,5 +1,5 @@
 import type { german } from './de.ts';
-import type { germanExchange } from './de_exchange.ts';
+import type { germanPages } from './de_pages.ts';
 
 /** Languages of the page. */
 export type Language = 'en' | 'de';
@@ -8,7 +8,7 @@ export type Language = 'en' | 'de';
 export type LanguageChoice = 'browser' | Language;
 
 /** English message, the key of its translations. `{name}` is a parameter. */
-export type Text = keyof typeof german | keyof typeof germanExchange;
+export type Text = keyof typeof german | keyof typeof germanPages;
 
 /** Names of the parameters of a message. */
 type Places<T extends string> = T extends `${string}{${infer Name}}${infer Rest}` ? Name | Places<Rest> : never;
@@ -43,11 +43,11 @@ async function loadGerman(): Promise<Record<string, string> | undefined> {
   }
 }
 
-/** Loads the translations for the pages of sinks and links, which the first view does not need, before their code. */
-export async function loadExchangeTexts(): Promise<void> {
+/** Loads the translations of pages that the first view does not need, before their code. */
+export async function loadPageTexts(): Promise<void> {
   if (texts === undefined) return;
-  const loaded = await import('./de_exchange.ts').catch(() => undefined);
-  Object.assign(texts, loaded?.germanExchange);
+  const loaded = await import('./de_pages.ts').catch(() => undefined);
+  Object.assign(texts, loaded?.germanPages);
 }
 
 /**
