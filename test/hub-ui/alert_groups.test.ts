@@ -79,10 +79,10 @@ test('A further alert of a group does not move it among its equals', () => {
 const few = (name: string) => fc.constantFrom(...['1', '2', '3'].map((digit) => `${name}-${digit}`));
 const anyAlert: fc.Arbitrary<Partial<Alert>> = fc.record({
   rule_id: few('rule'),
-  fence_id: fc.option(few('fence')),
-  trackable_id: fc.option(few('object')),
-  other_trackable_id: fc.option(few('object')),
-  provider_id: fc.option(few('object')),
+  fence_id: fc.option(few('fence'), { nil: null }),
+  trackable_id: fc.option(few('object'), { nil: null }),
+  other_trackable_id: fc.option(few('object'), { nil: null }),
+  provider_id: fc.option(few('object'), { nil: null }),
   severity: fc.constantFrom(...SEVERITIES),
   state: fc.constantFrom(...ALERT_STATES),
   times: fc.integer({ min: 1, max: 1_000 }),

@@ -109,7 +109,7 @@ test('J and K go through the alerts, and A acknowledges, but not while typing', 
   await raise(hub, 'Critical', { severity: 'critical', count: 0 });
   await raise(hub, 'Warning', { severity: 'warning', count: 2 });
   const page = await openAlerts(t, hub);
-  await page.locator('[data-keys]', { hasText: 'J next K previous A acknowledge' }).waitFor();
+  await page.locator('[data-keys]', { hasText: /J next\s*K previous\s*A acknowledge/ }).waitFor();
   await page.getByRole('button', { name: 'Warning · Dock A ×2', exact: true }).waitFor();
   const focused = (): Promise<unknown> => page.evaluate(FOCUSED);
   await page.keyboard.press('a');
