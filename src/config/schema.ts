@@ -322,7 +322,8 @@ export const ConfigSchema = Type.Object({
   }),
   fence_crossing: Word(['none', 'segment'], {
     default: 'none',
-    description: 'Whether the way between two locations enters and leaves fences that do not set "crossing".',
+    description:
+      'Events between two locations, for fences that do not set "crossing": none, or segment, the straight way.',
   }),
   crossing_max_gap: Type.Integer({
     minimum: 1,
