@@ -14,10 +14,7 @@ const BUILDERS: Readonly<Record<string, (root: string, folder: string) => Promis
 };
 const MB = 1024 * 1024;
 
-const { values, positionals } = parseArgs({
-  options: { out: { type: 'string', default: 'dist' } },
-  allowPositionals: true,
-});
+const { values, positionals } = argumentsOf();
 const kinds = positionals.length > 0 ? positionals : Object.keys(BUILDERS);
 for (const kind of kinds) {
   const builder = BUILDERS[kind];
@@ -27,6 +24,15 @@ for (const kind of kinds) {
     console.log(`${path}  ${(statSync(path).size / MB).toFixed(1)} MB`);
   } catch (error) {
     fail((error as Error).message);
+  }
+}
+
+function argumentsOf() {
+  try {
+    return parseArgs({ options: { out: { type: 'string', default: 'dist' } }, allowPositionals: true });
+  } catch (error) {
+    // Thrown for unknown options.
+    return fail((error as Error).message);
   }
 }
 
