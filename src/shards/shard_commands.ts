@@ -37,22 +37,27 @@ export function commandsOf(changes: readonly EntityChange[]): EntityCommand[] {
   });
 }
 
-/** Splits a list of commands before an entity that is created again after its deletion in the same list. */
-export function withoutReturns(commands: readonly ConfigCommand[]): readonly (readonly ConfigCommand[])[] {
-  const parts: ConfigCommand[][] = [[]];
-  const deleted = new Set<string>();
+/**
+ * Commands of one list that are either all deletions of providers and trackables, or none. Deletions are evaluated
+ * before the objects that they separate change their shards: a trackable that a deleted one carries still reacts to it.
+ * Other commands are evaluated after the objects that they connect have moved to one shard.
+ */
+export interface CommandGroup {
+  readonly areDeletions: boolean;
+  readonly commands: readonly ConfigCommand[];
+}
+
+/** Divides a list of commands, in order, where deletions of objects begin or end. */
+export function groupsOf(commands: readonly ConfigCommand[]): readonly CommandGroup[] {
+  const groups: (CommandGroup & { readonly commands: ConfigCommand[] })[] = [];
   for (const command of commands) {
-    if (command.kind === 'rules') {
-      parts.at(-1)?.push(command);
-      continue;
-    }
-    const key = `${command.kind} ${command.id}`;
-    if (deleted.has(key)) {
-      deleted.clear();
-      parts.push([]);
-    }
-    parts.at(-1)?.push(command);
-    if (command.entity === undefined) deleted.add(key);
+    const areDeletions = isDeletedObject(command);
+    if (groups.at(-1)?.areDeletions !== areDeletions) groups.push({ areDeletions, commands: [] });
+    groups.at(-1)?.commands.push(command);
   }
-  return parts;
+  return groups;
+}
+
+function isDeletedObject(command: ConfigCommand): boolean {
+  return (command.kind === 'provider' || command.kind === 'trackable') && command.entity === undefined;
 }

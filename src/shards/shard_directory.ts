@@ -61,15 +61,9 @@ export class ShardDirectory {
   }
 
   /** Returns the shards in which deleted objects must be gone before they may be created again in another shard. */
-  ofDeleted(
-    changed: readonly { readonly kind: string; readonly id: string; readonly entity: unknown }[],
-  ): readonly number[] {
-    const directory = new Set<number>();
+  ofDeleted(deleted: readonly { readonly kind: ObjectKind; readonly id: string }[]): readonly number[] {
     if (this.#shards === 1) return [];
-    for (const { kind, id, entity } of changed) {
-      if (entity === undefined && (kind === 'provider' || kind === 'trackable')) directory.add(this.of(kind, id));
-    }
-    return [...directory];
+    return [...new Set(deleted.map(({ kind, id }) => this.of(kind, id)))];
   }
 
   /** Returns the shards that answer a query: the shard of the queried object, or all. */
@@ -86,22 +80,16 @@ export class ShardDirectory {
   }
 
   /**
-   * Applies changed trackables, undefined for deleted ones. Returns the objects that must move, and records them as
-   * moved.
+   * Applies changed trackables, undefined for deleted ones, which are forgotten before. Returns the objects that must
+   * move, and records them as moved.
    */
   assign(changes: readonly { readonly id: string; readonly entity: Trackable | undefined }[]): readonly Rebalance[] {
     if (this.#shards === 1 || changes.length === 0) return [];
-    const deleted = new Set<string>();
-    for (const { id, entity } of changes) {
-      if (entity === undefined) deleted.add(id);
-      else deleted.delete(id);
-    }
     const moves = new Map<string, Rebalance>();
     const links = changes.map(({ id, entity }) => ({ id, links: entity && linksOf(entity) }));
     for (const { providers, trackables } of this.#affinity.change(links)) {
       for (const id of providers) this.#rehome('providers', id, moves);
-      // A deleted object stays in its current shard, which deletes it.
-      for (const id of trackables) if (!deleted.has(id)) this.#rehome('trackables', id, moves);
+      for (const id of trackables) this.#rehome('trackables', id, moves);
     }
     return [...moves.values()];
   }

@@ -13,7 +13,13 @@ import type { RoundWatch } from './flush_scheduler.ts';
 import { OutcomeGate } from './outcome_gate.ts';
 import type { RecordedChanges } from './recent_changes.ts';
 import { rowUntil } from '../core/row_times.ts';
-import { type ConfigCommand, type EntityCommand, type LaneCommand, withoutReturns } from './shard_commands.ts';
+import {
+  type CommandGroup,
+  type ConfigCommand,
+  type EntityCommand,
+  groupsOf,
+  type LaneCommand,
+} from './shard_commands.ts';
 import { ShardDirectory } from './shard_directory.ts';
 import { ShardLane, type ShardLaneOptions } from './shard_lane.ts';
 import { type RequestWithId, type ShardAnswer, ShardRequests } from './shard_requests.ts';
@@ -398,8 +404,8 @@ export class Shards {
   }
 
   #applyQueued(receivedMs: number, { config, commands }: RecordedChanges): void {
-    for (const part of withoutReturns(commands)) {
-      this.#queue.call(receivedMs, () => this.#applyChanges(receivedMs, { config, commands: part }));
+    for (const group of groupsOf(commands)) {
+      this.#queue.call(receivedMs, () => this.#applyGroup(receivedMs, { ...group, config }));
     }
   }
 
@@ -449,14 +455,19 @@ export class Shards {
     if (command.entity === undefined) this.#directory.forget(command.kind, command.id);
   }
 
-  #applyChanges(receivedMs: number, { config, commands }: RecordedChanges): void {
-    const moves = this.#directory.assign(commands.filter((command) => command.kind === 'trackable'));
-    const leaving = this.#directory.ofDeleted(commands.filter((command) => command.kind !== 'rules'));
+  #applyGroup(receivedMs: number, { areDeletions, config, commands }: CommandGroup & RecordedChanges): void {
+    const directory = this.#directory;
     const send = (): void => {
       for (const command of commands) this.#sendCommand(receivedMs, { ...command, config });
     };
-    if (moves.length === 0 && leaving.length === 0) send();
-    else void this.#queue.transfer({ moves, leaving, receivedMs, send });
+    const leaving = areDeletions
+      ? directory.ofDeleted(commands as readonly Extract<ConfigCommand, { kind: ObjectKind }>[])
+      : [];
+    if (areDeletions) send();
+    const moves = directory.assign(commands.filter((command) => command.kind === 'trackable'));
+    const arrived = areDeletions ? undefined : send;
+    if (moves.length === 0 && leaving.length === 0) arrived?.();
+    else void this.#queue.transfer({ moves, leaving, receivedMs, arrived });
   }
 
   #request(shard: number, receivedMs: number, ask: RequestWithId): Promise<ShardAnswer> {

@@ -16,14 +16,14 @@ interface TransferringShards {
   settled(shard: number): Promise<void> | undefined;
 }
 
-/** Objects that change their shards, and the commands that cause it. */
+/** Objects that change their shards. */
 interface Transfer {
   readonly moves: readonly Rebalance[];
   /** Shards that delete objects. */
   readonly leaving: readonly number[];
   readonly receivedMs: number;
-  /** Sends the commands. */
-  send(): void;
+  /** Sends the commands that need the objects in their new shards; undefined if the commands were sent before. */
+  readonly arrived?: (() => void) | undefined;
 }
 
 /**
@@ -71,11 +71,11 @@ export class TransferQueue {
   }
 
   /**
-   * Transfers objects, then sends the commands that moved them, then makes the queued calls. If objects are deleted,
+   * Transfers objects, then sends the commands that wait for them, then makes the queued calls. If objects are deleted,
    * the queue waits until the shards have finished all of their items, because the objects may be created again at once
    * in another shard.
    */
-  async transfer({ moves, leaving, receivedMs, send }: Transfer): Promise<void> {
+  async transfer({ moves, leaving, receivedMs, arrived }: Transfer): Promise<void> {
     const calls: QueuedCall[] = [];
     this.#transfer = { sinceMs: receivedMs, calls };
     this.#inTransit++;
@@ -87,7 +87,7 @@ export class TransferQueue {
       this.#shards.push(to, receivedMs, { kind: 'importState', state: state as ExportedState });
     }
     void this.#noteArrival(moves, receivedMs);
-    send();
+    arrived?.();
     await Promise.allSettled(leaving.map((shard) => this.#shards.settled(shard)));
     this.#transfer = undefined;
     for (const call of calls) this.call(call.receivedMs, call.send);

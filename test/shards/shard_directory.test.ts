@@ -88,13 +88,13 @@ test('ShardDirectory assigns connected objects to one shard, and moves only thos
       const trackables = new Map<string, Trackable>();
       for (const group of all.map((changes) => changes.map(changeOf))) {
         const before = homesOf(directory);
-        const moves = directory.assign(group);
         for (const { id, entity: after } of group) {
           if (after === undefined) trackables.delete(id);
           else trackables.set(id, after);
         }
         const deleted = new Set(group.map(({ id }) => id).filter((id) => !trackables.has(id)));
         for (const id of deleted) directory.forget('trackable', id);
+        const moves = directory.assign(group);
         const after = homesOf(directory);
         for (const component of componentsOf(trackables)) {
           const named = new Set([...component].map((id) => after.get(id)));
@@ -125,7 +125,7 @@ test('ShardDirectory assigns connected objects to one shard, and moves only thos
   );
 });
 
-test('ShardDirectory deletes a trackable in its shard, even if its component moves', () => {
+test('ShardDirectory moves the objects that a deleted trackable connected, but not that trackable', () => {
   const directory = new ShardDirectory(64);
   const first: Trackable = { id: 'a', type: 'omlox', location_providers: ['tag'] };
   const second: Trackable = { id: 'b', type: 'omlox', location_providers: ['tag'] };
@@ -135,8 +135,9 @@ test('ShardDirectory deletes a trackable in its shard, even if its component mov
   ]);
   const home = directory.ofTrackable('a');
   assert.deepEqual([directory.ofTrackable('b'), directory.ofProvider('tag')], [home, home]);
+  assert.deepEqual(directory.ofDeleted([{ kind: 'trackable', id: 'a' }]), [home]);
+  directory.forget('trackable', 'a');
   const moves = directory.assign([{ id: 'a', entity: undefined }]);
-  assert.equal(directory.ofTrackable('a'), home);
   assert.deepEqual(moves, [{ from: home, to: partitionOf('b') % 64, providers: ['tag'], trackables: ['b'] }]);
 });
 

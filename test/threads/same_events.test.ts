@@ -134,3 +134,30 @@ test('The number of shards changes no event, even while assignments change and o
   const [one] = all;
   assert.ok((one?.counts.entries ?? 0) > 50 && (one?.counts.collisionsStarted ?? 0) > 20, JSON.stringify(one?.counts));
 });
+
+test('The number of shards does not change the events of a trackable whose deleted parent carried it', async () => {
+  // The names determine which shards own the objects before and after the deletion.
+  for (let round = 0; round < 4; round++) {
+    const prefix = `carried ${round}`;
+    const [first, second, third] = CARTS.map((id) => `${prefix} ${id}`) as [string, string, string];
+    const stories = await Promise.all(
+      all.map(async (running) => {
+        running.events.length = 0;
+        running.second = Math.ceil(running.second / 1000) * 1000 + 1000;
+        running.tell(...fences(0), provider(`${prefix} tag`), trackable(first, [], { radius: 5 }));
+        running.tell(trackable(second, [`${prefix} tag`], { radius: 5, parent: first }));
+        running.tell(trackable(third, [], { radius: 5, parent: second }));
+        running.location(`${prefix} tag`, meters(0, 0));
+        running.tell({ kind: 'trackable', id: second, entity: undefined });
+        await running.settle();
+        const story = storyOf(running.events, prefix);
+        running.tell(...[first, third].map((id) => ({ kind: 'trackable' as const, id, entity: undefined })));
+        await running.settle();
+        return story;
+      }),
+    );
+    assert.ok(stories[0]?.['fence_events cart 3']?.length, JSON.stringify(stories[0]));
+    assert.deepEqual(stories[1], stories[0]);
+    assert.deepEqual(stories[2], stories[0]);
+  }
+});

@@ -54,9 +54,12 @@ export class SharedSite {
         if (command.kind === 'provider' && command.entity === undefined) directory.forget('provider', command.id);
         return;
       case 'trackable':
+        if (command.entity === undefined) {
+          this.#tellOne(directory.ofTrackable(command.id), second, command);
+          directory.forget('trackable', command.id);
+        }
         for (const move of directory.assign([command])) this.#move(second, move);
-        this.#tellOne(directory.ofTrackable(command.id), second, command);
-        if (command.entity === undefined) directory.forget('trackable', command.id);
+        if (command.entity !== undefined) this.#tellOne(directory.ofTrackable(command.id), second, command);
         return;
       default:
         for (const shard of this.benches.keys()) this.#tellOne(shard, second, command);
