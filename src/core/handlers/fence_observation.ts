@@ -36,6 +36,8 @@ export function observeProvider(
 // hot
 export function departureOf({ crossing }: ShardState, { fix }: ProviderState | TrackableState): Departure | undefined {
   if (crossing.fences === 0 || fix === undefined) return undefined;
+  // An outlier is no observation: the object is still on its way from the one before.
+  const { outlierMs } = fix;
   return {
     lon: fix.filteredLon,
     lat: fix.filteredLat,
@@ -43,8 +45,8 @@ export function departureOf({ crossing }: ShardState, { fix }: ProviderState | T
     z: fix.filteredZ,
     elevationRef: fix.filteredElevationRef,
     levelMetres: fix.zone?.wgs84_height ?? undefined,
-    receivedMs: fix.receivedMs,
-    eventTimeMs: fix.eventTimeMs,
+    receivedMs: fix.receivedMs - outlierMs,
+    eventTimeMs: fix.eventTimeMs - outlierMs,
   };
 }
 

@@ -5,6 +5,7 @@ import { DERIVED, RECORD } from '../encoding/layouts.ts';
 import { type OwnTiming, UNSET } from '../fence/timing.ts';
 import { roundDegrees, roundMeters } from '../geo/rounding.ts';
 import {
+  AGE,
   COURSE,
   EAST,
   FLAGS,
@@ -149,6 +150,11 @@ export class Fix extends withFields(LocationRecord, DERIVED) implements FixConte
   /** Whether the filter rejected the location. The filtered position is then an earlier one. */
   get isOutlier(): boolean {
     return this.hasTrack && this.#hasFlag(OUTLIER);
+  }
+
+  /** Time from the location that the filtered position comes from to this one, in milliseconds; 0 but for outliers. */
+  get outlierMs(): number {
+    return this.isOutlier ? this.#tracked(AGE) : 0;
   }
 
   /** Whether the track has a flag. */
