@@ -12,6 +12,7 @@ const CODES: Readonly<Record<ErrorCode, { readonly status: number; readonly type
   HUB_NOT_FOUND: { status: 404, type: '.http.not_found' },
   HUB_METHOD_NOT_ALLOWED: { status: 405, type: '.http.method_not_allowed' },
   HUB_GONE: { status: 410, type: '.http.gone' },
+  HUB_PRECONDITION_FAILED: { status: 412, type: '.http.precondition_failed' },
   HUB_PAYLOAD_TOO_LARGE: { status: 413, type: '.http.payload_too_large' },
   HUB_FOREIGN_PAGE: { status: 403, type: '.auth.permission' },
   HUB_HOST_UNKNOWN: { status: 403, type: '.auth.permission' },

@@ -111,6 +111,7 @@ const REASONS_OF_CODE = {
     not_as_in_path: 'must be "{expected}" as in the path',
     not_before: 'must be before to, found "{from}" and "{to}"',
     not_below: 'must be < {maximum}',
+    not_etags: 'must be *, or ETags in double quotes, separated by commas',
     not_exactly_one: 'exactly one of {member} and {other_member} is required',
     not_csv: 'must be CSV, found {detail}',
     not_finite: 'must be a finite number',
@@ -290,6 +291,9 @@ const REASONS_OF_CODE = {
   },
   HUB_GONE: {
     cursor_too_old: 'Cannot read events after this cursor: they were removed, the oldest cursor is {oldest}',
+  },
+  HUB_PRECONDITION_FAILED: {
+    version_differs: 'Cannot {action} {kind} "{id}": If-Match must list its current ETag',
   },
   HUB_PAYLOAD_TOO_LARGE: {
     body_too_large: 'must have at most {limit} bytes',

@@ -7,7 +7,7 @@ type Headers = Readonly<Record<string, string>>;
 /** Allows pages of any origin to read replies; browsers send no credentials such as cookies. */
 const CORS: Headers = {
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': 'Location, Link, Retry-After, Allow, WWW-Authenticate, Warning, Owner-Hub',
+  'Access-Control-Expose-Headers': 'Location, Link, Retry-After, Allow, WWW-Authenticate, Warning, Owner-Hub, ETag',
 };
 
 /** Prevents browsers from interpreting JSON as a page. */
@@ -34,6 +34,8 @@ const ADVICE: Readonly<Record<number, Headers>> = {
 export class ReplyFactory {
   /** 204. */
   readonly noContent: HttpReply;
+  /** 304. */
+  readonly notModified: HttpReply;
   readonly #errorTyping: ErrorTyping;
   readonly #cors: Headers;
   readonly #json: Headers;
@@ -43,6 +45,7 @@ export class ReplyFactory {
     this.#cors = options.corsEnabled ? CORS : {};
     this.#json = { 'Content-Type': 'application/json', ...NOT_GUESSED, ...this.#cors };
     this.noContent = { status: 204, headers: this.#cors };
+    this.notModified = { status: 304, headers: this.#cors };
   }
 
   /** 200 with JSON. */

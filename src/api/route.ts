@@ -74,6 +74,11 @@ export interface ApiRoute {
   readonly exactNumbers: boolean;
   /** Maximum bytes of the body, regardless of the configuration; undefined: only the configuration limits it. */
   readonly bodyMaxBytes: number | undefined;
+  /**
+   * How the route uses ETags: `read` replies 304 if If-None-Match lists the ETag, `write` replies 412 if If-Match does not,
+   * `create` only sends the ETag.
+   */
+  readonly etag: 'read' | 'write' | 'create' | undefined;
   /** Additional documentation. */
   readonly notes: Notes;
   readonly replies: Replied;
@@ -155,6 +160,7 @@ export function route<Q extends TObject>(row: Row<Q>): ApiRoute {
     bodyMaxBytes: undefined,
     takeBytes: undefined,
     takeLong: undefined,
+    etag: undefined,
     notes: {},
     ...row,
     handle: row.handle as ApiRoute['handle'],

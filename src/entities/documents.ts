@@ -74,6 +74,10 @@ export class Documents<T extends DefinedDocument> {
     this.#deps = deps;
   }
 
+  get kind(): DocumentKind<T>['kind'] {
+    return this.#kind.kind;
+  }
+
   /** Sorted by name, so stable across restarts. */
   get list(): readonly T[] {
     return [...this.#documents.values()].sort((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1));
@@ -135,15 +139,20 @@ export class Documents<T extends DefinedDocument> {
    * Replaces a document by a change of it, after earlier changes: two changes at the same time are both stored. Rejects
    * like `replace`.
    */
-  change(id: string, changed: (document: T) => T): Promise<T> {
-    const stored = this.#lastChange.then(() => this.replace(id, changed(this.get(id))));
-    this.#lastChange = stored.catch(() => undefined);
-    return stored;
+  change(id: string, changed: (document: T) => unknown): Promise<T> {
+    return this.#inOrder(() => this.replace(id, changed(this.get(id))));
   }
 
-  /** Rejects with HUB_NOT_FOUND and HUB_UNAVAILABLE. */
-  async remove(id: string): Promise<void> {
-    await this.keep([[this.#nameOf(this.get(id)), undefined]]);
+  /**
+   * Deletes a document after earlier changes. `admit` throws if it must not be deleted as it is then. Rejects with
+   * HUB_NOT_FOUND and HUB_UNAVAILABLE.
+   */
+  remove(id: string, admit?: (document: T) => void): Promise<void> {
+    return this.#inOrder(async () => {
+      const document = this.get(id);
+      admit?.(document);
+      await this.keep([[this.#nameOf(document), undefined]]);
+    });
   }
 
   /** Stores checked documents of this kind atomically. Rejects with HUB_UNAVAILABLE. */
@@ -156,6 +165,12 @@ export class Documents<T extends DefinedDocument> {
   take(documents: readonly DefinedWrite[]): void {
     for (const [name, document] of documents)
       this.apply(name, document === undefined ? null : JSON.stringify(document));
+  }
+
+  #inOrder<Result>(write: () => Promise<Result>): Promise<Result> {
+    const written = this.#lastChange.then(write);
+    this.#lastChange = written.catch(() => undefined);
+    return written;
   }
 
   async #write(written: T): Promise<void> {

@@ -75,6 +75,11 @@ interface CreateOptions {
 
 export type ReplaceOptions = Omit<CreateOptions, 'replaceId'>;
 
+interface RemoveOptions extends Pick<CreateOptions, 'isMirror'> {
+  /** Throws if the deletion of the entity, after all previous changes, is not permitted. */
+  admit?(before: object): void;
+}
+
 const KINDS = ['zone', 'fence', 'trackable', 'provider', 'anchor'] as const satisfies EntityKindName[];
 
 /** Maximum changes per step of a large operation. */
@@ -312,10 +317,11 @@ export class Entities implements EntityLookup {
   }
 
   /** Deletes an entity. Entities that it carried lose their parent. Rejects with HUB_NOT_FOUND for an unknown id. */
-  remove(kind: EntityKindName, id: string, options: Pick<CreateOptions, 'isMirror'> = {}): Promise<void> {
+  remove(kind: EntityKindName, id: string, options: RemoveOptions = {}): Promise<void> {
     return this.#queue.run((write) => {
       const before = this.#state.get(kind, id);
       if (before === undefined) throw hubError('not_found', { action: 'delete', kind, id });
+      options.admit?.(before);
       this.#admitMirror({ kind, id: before.id, before, after: undefined }, options);
       this.#remove([before], kind, write);
     });

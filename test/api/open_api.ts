@@ -57,6 +57,8 @@ export interface Shown extends ReadonlyArray<Shown> {
 /** Current time of the API under test: 2026-03-01T12:00:00Z. */
 const NOW_MS = Date.UTC(2026, 2, 1, 12);
 
+type Headers = Readonly<Record<string, string>>;
+
 export interface OpenApi {
   readonly entities: Entities;
   readonly fanout: Fanout;
@@ -66,9 +68,10 @@ export interface OpenApi {
   readonly asked: Query[];
   /** Submitted locations and proximities, and locations to be deleted. */
   readonly accepted: { readonly what: string; readonly values: readonly unknown[]; readonly options?: AcceptOptions }[];
-  send(method: string, path: string, body?: unknown): Promise<Replied>;
-  sendBytes(method: string, path: string, bytes: Uint8Array): Promise<Replied>;
-  handle(method: string, path: string, bytes?: Uint8Array): HttpReply | Promise<HttpReply>;
+  /** `headers`: by lower-case name. */
+  send(method: string, path: string, body?: unknown, headers?: Headers): Promise<Replied>;
+  sendBytes(method: string, path: string, bytes: Uint8Array, headers?: Headers): Promise<Replied>;
+  handle(method: string, path: string, bytes?: Uint8Array, headers?: Headers): HttpReply | Promise<HttpReply>;
 }
 
 export type Answering = (query: Query) => readonly QueryResult[];
@@ -170,14 +173,14 @@ export function openApi(
     operation: openTestOperation({ entities }).operation,
     ...deps,
   });
-  const handle = (method: string, target: string, body: Uint8Array = new Uint8Array(0)) => {
+  const handle: OpenApi['handle'] = (method, target, body = new Uint8Array(0), sent = {}) => {
     const mark = target.indexOf('?');
     const path = mark < 0 ? target : target.slice(0, mark);
     const query = mark < 0 ? '' : target.slice(mark + 1);
-    return api({ method, path, query, header: () => undefined, body: lend(body) });
+    return api({ method, path, query, header: (name) => sent[name], body: lend(body) });
   };
-  const sendBytes = async (method: string, path: string, bytes: Uint8Array): Promise<Replied> => {
-    const { status, headers = {}, body } = await handle(method, path, bytes);
+  const sendBytes: OpenApi['sendBytes'] = async (method, path, bytes, sent) => {
+    const { status, headers = {}, body } = await handle(method, path, bytes, sent);
     if (body === undefined) return { status, headers, body: undefined as never };
     const isJson = headers['Content-Type'] === 'application/json';
     return { status, headers, body: isJson ? JSON.parse(String(body)) : String(body) };
@@ -190,7 +193,8 @@ export function openApi(
     accepted,
     handle,
     sendBytes,
-    send: (method, path, body) => sendBytes(method, path, body === undefined ? new Uint8Array(0) : json(body)),
+    send: (method, path, body, headers) =>
+      sendBytes(method, path, body === undefined ? new Uint8Array(0) : json(body), headers),
   };
 }
 

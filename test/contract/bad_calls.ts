@@ -6,13 +6,14 @@ import { filled, IDS, UNKNOWN_ID } from './world.ts';
 /** A request that differs from a valid one in a single detail, and the expected error. */
 export interface BadCall {
   readonly what: string;
-  readonly status: 400 | 404 | 405;
+  readonly status: 400 | 404 | 405 | 412;
   /** Start of the message. */
   readonly names: string;
   readonly method?: string;
   readonly path?: string;
   readonly query?: string;
   readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Endpoints that accept an unknown id, with the reason. */
@@ -31,6 +32,23 @@ export function badMethod(path: string): BadCall {
   const method = METHODS.find((name) => own.every((route) => route.method !== name));
   assert.ok(method, `${path} has every method`);
   return { what: 'another method', status: 405, names: 'Cannot', method };
+}
+
+/** Conditions of a write that is for another version, and one that is invalid. */
+export function badConditions(title: string): BadCall[] {
+  if (etagUseOf(title) !== 'write') return [];
+  const another = { what: 'an ETag of another version', status: 412, names: 'Cannot' } as const;
+  const invalid = { what: 'an invalid ETag', status: 400, names: 'If-Match' } as const;
+  return [
+    // What a DELETE names is gone when bad calls are made: see test/api/etags.test.ts.
+    ...(title.startsWith('DELETE') ? [] : [{ ...another, headers: { 'If-Match': '"another"' } }]),
+    { ...invalid, headers: { 'If-Match': 'another' } },
+  ];
+}
+
+/** How an endpoint uses ETags. */
+export function etagUseOf(title: string): 'read' | 'write' | 'create' | undefined {
+  return ROUTES.find(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}` === title)?.etag;
 }
 
 /** Ids of nothing, and a malformed one. `body` contains none of the ids. */

@@ -95,6 +95,11 @@ const OWNERS: CoveredBy = ['e2e/operation.test.ts', 'at /cluster/owners that it 
 const DOCUMENTS: CoveredBy = ['contract/documents.test.ts', 'openapi.json of v2 has no dangling references'];
 const PAGES: CoveredBy = ['api/docs_pages.test.ts', 'The documentation pages load only files of the hub'];
 
+const ETAGS: CoveredBy = [
+  'e2e/etags.test.ts',
+  'Of two writers that have read the same version, one succeeds; ETags survive a restart',
+];
+
 /** Tests of an endpoint beyond its statuses, parameters and bodies, by path. */
 export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   '/zones': [BY_FOREIGN_ID],
@@ -131,7 +136,7 @@ export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   '/providers/proximities': [PROXIMITY],
   '/providers/{provider_id}/sensors': [SENSORS],
   '/providers/locations': [['e2e/read_your_writes.test.ts', 'to a list of locations acknowledges all of them']],
-  '/fences/{fence_id}': [[CHANGES, 'the region of a fence makes objects exit and enter at once']],
+  '/fences/{fence_id}': [ETAGS, [CHANGES, 'the region of a fence makes objects exit and enter at once']],
   '/fences/{fence_id}/locations': [IN_FENCE],
   '/fences/{fence_id}/motions': [IN_FENCE],
   '/fences/{fence_id}/providers': [IN_FENCE],
@@ -155,7 +160,7 @@ export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   '/links': [LINKS],
   '/links/{link_id}': [LINKS],
   '/views': [ALERT_REFUSALS],
-  '/views/{view_id}': [ALERT_REFUSALS],
+  '/views/{view_id}': [ALERT_REFUSALS, ETAGS],
   '/sinks': [SINKS],
   '/sinks/status': [SINKS],
   '/sinks/{sink_id}': [SINKS, SINK_SECRETS],

@@ -2,7 +2,16 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { ROUTES } from '../../src/api/routes/routes.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
-import { assertRefused, type BadCall, badBodies, badMethod, badPaths, badQueries } from './bad_calls.ts';
+import {
+  assertRefused,
+  type BadCall,
+  badBodies,
+  badConditions,
+  badMethod,
+  badPaths,
+  badQueries,
+  etagUseOf,
+} from './bad_calls.ts';
 import { Documented } from './documented.ts';
 import { ENDPOINTS, testName, versionsOf } from './endpoints.ts';
 import { BODIES, filled, HEADERS, IDS, restore } from './world.ts';
@@ -41,7 +50,14 @@ describe('the endpoints of the hub', () => {
               { query, path: filled(path, { ...IDS, ...ids }) },
             );
             assert.equal(reply.status, status, `${query} ${reply.text}`);
+            const hasETag = etagUseOf(title) !== undefined && method !== 'DELETE';
+            assert.equal(reply.headers['etag'] !== undefined, hasETag, `${title}${query}: ETag`);
             calls.good++;
+          }
+          if (etagUseOf(title) === 'read') {
+            await restore(hub);
+            const headers = { 'If-None-Match': '*' };
+            assert.equal((await call({ title, method, path, version }, { headers })).status, 304);
           }
           const makeBody = BODIES[title];
           if (makeBody !== undefined) documented[version]?.checkBody(method, path, makeBody());
@@ -76,7 +92,7 @@ describe('the endpoints of the hub', () => {
       sent.method ?? method,
       base + (sent.path ?? filled(path)) + (sent.query ?? ''),
       body,
-      HEADERS[title] ?? {},
+      { ...HEADERS[title], ...sent.headers },
     );
     documented[version]?.check(method, path, reply);
     return reply;
@@ -94,6 +110,7 @@ function badCalls({ title, path, queries }: { title: string; path: string; queri
     badMethod(path),
     ...badPaths(title, path, body),
     ...[...parameters].flatMap((name) => badQueries(name)),
+    ...badConditions(title),
     ...(body === undefined ? [] : badBodies(title, body)),
   ];
 }

@@ -9,6 +9,7 @@ import { REFUSALS, refusalsOf } from './refusals.ts';
 import { replySchema } from './schemas.ts';
 
 const JSON_TYPE = 'application/json';
+const ETAG = { ETag: 'Version of what is stored, for If-Match and If-None-Match.' };
 
 /** Shared parts of the operations of one document. */
 export interface Documenting {
@@ -29,7 +30,7 @@ export function operationOf(route: ApiRoute, documenting: Documenting): Document
     ...(route.permission === 'public' ? { security: [] } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined ? {} : { requestBody: bodyOf(route, documenting) }),
-    responses: { ...successesOf(route, documenting), ...refusals(route, documenting) },
+    responses: { ...successesOf(route, documenting), ...notModified(route), ...refusals(route, documenting) },
   };
 }
 
@@ -47,10 +48,16 @@ function successesOf(route: ApiRoute, { version, components }: Documenting): Doc
     const type = reply.mediaType ?? JSON_TYPE;
     const content = schema === undefined ? {} : { content: { [type]: { schema: components.show(schema) } } };
     const created = status === '201' ? { Location: 'Path of what was created.' } : {};
-    const headers = headersOf({ ...created, ...reply.headers });
+    const etag = route.etag !== undefined && route.method !== 'DELETE' ? ETAG : {};
+    const headers = headersOf({ ...created, ...etag, ...reply.headers });
     return [status, { description: reply.description, ...headers, ...content }];
   });
   return Object.fromEntries(replies);
+}
+
+function notModified({ etag }: ApiRoute): DocumentSchema {
+  if (etag !== 'read') return {};
+  return { 304: { description: 'If-None-Match lists the ETag of the reply.', ...headersOf(ETAG) } };
 }
 
 function refusals(route: ApiRoute, { components }: Documenting): DocumentSchema {

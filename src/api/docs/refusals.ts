@@ -52,6 +52,13 @@ export const REFUSALS: Readonly<Record<number, Refusal>> = {
     headers: { Allow: 'The methods of the path.' },
     applies: () => true,
   },
+  412: {
+    name: 'PreconditionFailed',
+    description: 'If-Match does not list the current ETag: another request has changed what it names.',
+    type: '.http.precondition_failed',
+    message: 'Cannot replace zone "hall": If-Match must list its current ETag, found "b2XuVs0w1YAzVvVTKd5Yfg"',
+    applies: ({ etag }) => etag === 'write',
+  },
   413: {
     name: 'PayloadTooLarge',
     description: 'The body is larger than the setting client_max_body_size.',

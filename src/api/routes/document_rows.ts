@@ -1,9 +1,12 @@
 import type { TSchema } from 'typebox';
 import type { DefinedDocument, Documents } from '../../entities/documents.ts';
 import { ArrayOf } from '../../model/schema.ts';
+import type { HttpReply } from '../../exchange.ts';
 import type { ApiDeps } from '../deps.ts';
+import { unlessKnown, versionCheck, withETag } from '../etag.ts';
+import { JsonPatch, patched } from '../json_patch.ts';
 import { shownList } from '../list_body.ts';
-import { type ApiRoute, route, valueRoute } from '../route.ts';
+import { type ApiCall, type ApiRoute, route } from '../route.ts';
 
 /** Documents of one kind that users define in the page, and the words of their endpoints. */
 interface DocumentRows<T extends DefinedDocument> {
@@ -12,7 +15,10 @@ interface DocumentRows<T extends DefinedDocument> {
   readonly schema: TSchema;
   /** Name of one document, such as `rule`. */
   readonly noun: string;
-  readonly summaries: Readonly<Record<'list' | 'create' | 'get' | 'replace' | 'remove', string>>;
+  /** Only documents with a summary of `patch` can be changed by JSON Patch. */
+  readonly summaries: Readonly<Record<'list' | 'create' | 'get' | 'replace' | 'remove', string>> & {
+    readonly patch?: string;
+  };
   /** Description of the reply to a deletion. */
   readonly removed: string;
   of(hub: ApiDeps): Documents<T>;
@@ -24,10 +30,27 @@ interface DocumentRows<T extends DefinedDocument> {
   created?(document: T, hub: ApiDeps): Promise<object>;
 }
 
-/** The endpoints of documents: list, create, get, replace and delete, in that order. */
+/** The endpoints of documents: list, create, get, replace, patch and delete, in that order. */
 export function documentRows<T extends DefinedDocument>(rows: DocumentRows<T>): readonly ApiRoute[] {
   const { path, idName, schema, noun, summaries, removed, of, added, prepared, created } = rows;
   const shown = (document: T, hub: ApiDeps): object => ({ ...of(hub).shown(document), ...added?.(document, hub) });
+  // Without secrets: an ETag must not help to guess one.
+  const version = (document: T, hub: ApiDeps): string => JSON.stringify(of(hub).shown(document));
+  const forms = (document: T, hub: ApiDeps) => ({
+    stored: version(document, hub),
+    shown: JSON.stringify(shown(document, hub)),
+  });
+  const checkOf = (call: ApiCall, hub: ApiDeps, action: 'replace' | 'delete') =>
+    versionCheck(call, { action, kind: of(hub).kind, id: call.id });
+  const changed = async (call: ApiCall, hub: ApiDeps, revise: (before: T) => unknown): Promise<HttpReply> => {
+    const check = checkOf(call, hub, 'replace');
+    const document = await of(hub).change(call.id, (before) => {
+      check(() => version(before, hub));
+      return revise(before);
+    });
+    const given = forms(document, hub);
+    return withETag(call.reply.json(given.shown), given);
+  };
   const one = `${path}/:${idName}`;
   const stored = `The stored ${noun}.`;
   return [
@@ -45,39 +68,62 @@ export function documentRows<T extends DefinedDocument>(rows: DocumentRows<T>): 
       path,
       summary: summaries.create,
       permission: { operation: 'CREATE' },
+      etag: 'create',
       body: schema,
       replies: { 201: { description: stored, schema } },
       async handle({ body, path: requested, reply }, hub) {
         const document = await of(hub).create(prepared === undefined ? body : prepared(body, hub));
         const more = await created?.(document, hub);
-        return reply.created(JSON.stringify({ ...shown(document, hub), ...more }), `${requested}/${document.id}`);
+        const text = JSON.stringify({ ...shown(document, hub), ...more });
+        const stored = version(document, hub);
+        return withETag(reply.created(text, `${requested}/${document.id}`), { stored, shown: text });
       },
     }),
-    valueRoute({
+    route({
+      method: 'GET',
       path: one,
       summary: summaries.get,
-      returns: [`The ${noun}.`, schema],
-      value: ({ id }, hub) => shown(of(hub).get(id), hub),
+      permission: { operation: 'READ' },
+      etag: 'read',
+      replies: { 200: { description: `The ${noun}.`, schema } },
+      handle: (call, hub) => unlessKnown(call, forms(of(hub).get(call.id), hub)),
     }),
-    valueRoute({
+    route({
       method: 'PUT',
       path: one,
       summary: summaries.replace,
       permission: { operation: 'UPDATE' },
+      etag: 'write',
       body: schema,
-      returns: [stored, schema],
-      value: async ({ id, body }, hub) => shown(await of(hub).replace(id, body), hub),
+      replies: { 200: { description: stored, schema } },
+      handle: (call, hub) => changed(call, hub, () => call.body),
     }),
+    ...(summaries.patch === undefined
+      ? []
+      : [
+          route({
+            method: 'PATCH',
+            path: one,
+            summary: summaries.patch,
+            permission: { operation: 'UPDATE' },
+            etag: 'write',
+            body: JsonPatch,
+            replies: { 200: { description: stored, schema } },
+            handle: (call, hub) => changed(call, hub, (before) => patched(of(hub).shown(before), call.body)),
+          }),
+        ]),
     route({
       method: 'DELETE',
       path: one,
       summary: summaries.remove,
       permission: { operation: 'DELETE' },
+      etag: 'write',
       replies: { 204: { description: removed } },
-      handle: ({ id, reply }, hub) =>
-        of(hub)
-          .remove(id)
-          .then(() => reply.noContent),
+      async handle(call, hub) {
+        const check = checkOf(call, hub, 'delete');
+        await of(hub).remove(call.id, (before) => check(() => version(before, hub)));
+        return call.reply.noContent;
+      },
     }),
   ];
 }

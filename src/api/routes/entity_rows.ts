@@ -11,6 +11,7 @@ import { ArrayOf, IdArray } from '../../model/schema.ts';
 import { checkStorable } from '../body.ts';
 import type { ApiDeps } from '../deps.ts';
 import { requireEntity } from '../lookup.ts';
+import { unlessKnown, versionCheck, withETag, withVersion } from '../etag.ts';
 import { inTurn } from '../in_turn.ts';
 import { JsonPatch, patched } from '../json_patch.ts';
 import { shownList } from '../list_body.ts';
@@ -83,6 +84,7 @@ function collectionRows<K extends EntityKindName>(rows: EntityRows<K>): readonly
       path,
       summary: `Create ${named(kind)}`,
       permission: { operation: 'CREATE', resource, owned: 'body' },
+      etag: 'create',
       query: rows.writeQuery ?? Type.Object({}),
       body: schema,
       replies: { 201: { description: `The ${kind} as stored.`, schema } },
@@ -90,7 +92,8 @@ function collectionRows<K extends EntityKindName>(rows: EntityRows<K>): readonly
         const options = { replaceId: replacesIds(call.version, kind), ...writeOptions(kind, call) };
         const entity = await hub.entities.create(kind, call.body, options);
         const place = `${call.path}/${encodeURIComponent(entity.id.toWellFormed())}`;
-        return call.reply.created(present.one(entity, { ...call, query: {} }, hub), place);
+        const shown = present.one(entity, { ...call, query: {} }, hub);
+        return withETag(call.reply.created(shown, place), { stored: storedText(kind, entity, call), shown });
       },
     }),
     route({
@@ -117,22 +120,35 @@ function itemRows<K extends EntityKindName>(rows: EntityRows<K>): readonly ApiRo
       path: item,
       summary: `One ${kind}`,
       permission: { operation: 'READ', resource },
+      etag: 'read',
       query: present.query,
       replies: { 200: { description: `The ${kind}.`, schema } },
-      handle: (call, hub) => call.reply.json(present.one(requireEntity(kind, call.id, hub), call, hub)),
+      handle(call, hub) {
+        const entity = requireEntity(kind, call.id, hub);
+        return unlessKnown(call, { stored: storedText(kind, entity, call), shown: present.one(entity, call, hub) });
+      },
     }),
     route({
       method: 'PUT',
       path: item,
       summary: `Replace ${named(kind)}`,
       permission: { operation: 'UPDATE', resource },
+      etag: 'write',
       query: rows.writeQuery ?? Type.Object({}),
       body: schema,
       replies: replaced,
       async handle(call, hub) {
+        const check = versionCheck(call, { action: 'replace', kind, id: call.id });
+        const revise = (before: EntityMap[K]): unknown => {
+          check(() => storedText(kind, before, call));
+          return call.body;
+        };
         const options = writeOptions(kind, call);
-        const entity = await editSeen(kind, call, { entities: hub.entities, revise: () => call.body, options });
-        return rows.showsReplaced ? call.reply.json(present.one(entity, call, hub)) : call.reply.noContent;
+        const entity = await editSeen(kind, call, { entities: hub.entities, revise, options });
+        const stored = storedText(kind, entity, call);
+        if (rows.showsReplaced !== true) return withVersion(call.reply.noContent, stored);
+        const shown = present.one(entity, call, hub);
+        return withETag(call.reply.json(shown), { stored, shown });
       },
     }),
     route({
@@ -140,19 +156,23 @@ function itemRows<K extends EntityKindName>(rows: EntityRows<K>): readonly ApiRo
       path: item,
       summary: `Change ${named(kind)} by JSON Patch`,
       permission: { operation: 'UPDATE', resource },
+      etag: 'write',
       query: rows.writeQuery ?? Type.Object({}),
       body: JsonPatch,
       exactNumbers: true,
       replies: { 200: { description: `The ${kind} as stored.`, schema } },
       async handle(call, hub) {
+        const check = versionCheck(call, { action: 'replace', kind, id: call.id });
         const revise = (before: EntityMap[K]): unknown => {
+          check(() => storedText(kind, before, call));
           const revised = patchedEntity(kind, before, call, hub);
           checkStorable(revised, hub);
           return revised;
         };
         const options = writeOptions(kind, call);
         const entity = await editSeen(kind, call, { entities: hub.entities, revise, options });
-        return call.reply.json(present.one(entity, { ...call, query: {} }, hub));
+        const shown = present.one(entity, { ...call, query: {} }, hub);
+        return withETag(call.reply.json(shown), { stored: storedText(kind, entity, call), shown });
       },
     }),
     route({
@@ -160,10 +180,21 @@ function itemRows<K extends EntityKindName>(rows: EntityRows<K>): readonly ApiRo
       path: item,
       summary: `Delete ${named(kind)}`,
       permission: { operation: 'DELETE', resource },
+      etag: 'write',
       replies: { 204: { description: `The ${kind} is deleted.` } },
-      handle: (call, hub) => hub.entities.remove(kind, call.id).then(() => call.reply.noContent),
+      async handle(call, hub) {
+        const check = versionCheck(call, { action: 'delete', kind, id: call.id });
+        const admit = (before: object): void => check(() => storedText(kind, before, call));
+        await hub.entities.remove(kind, call.id, { admit });
+        return call.reply.noContent;
+      },
     }),
   ];
+}
+
+/** The stored form of an entity as visible to the caller, as JSON. */
+function storedText(kind: EntityKindName, entity: object, call: ApiCall): string {
+  return seenText(kind, JSON.stringify(kind === 'fence' ? publicFence(entity as StoredFence) : entity), call);
 }
 
 interface WriteQuery {

@@ -12,7 +12,6 @@ import {
   SinkStatus,
   SinkTest,
 } from '../../model/sink.ts';
-import { JsonPatch, patched } from '../json_patch.ts';
 import { type ApiRoute, valueRoute } from '../route.ts';
 import { documentRows } from './document_rows.ts';
 
@@ -35,22 +34,11 @@ export const SINK_ROUTES: readonly ApiRoute[] = [
       create: 'Create a sink',
       get: 'One sink',
       replace: 'Replace a sink',
+      patch: 'Change a sink by JSON Patch',
       remove: 'Delete a sink',
     },
     removed: 'The sink is deleted; nothing more is delivered to it.',
     of: ({ sinks }) => sinks.documents,
-  }),
-  valueRoute({
-    method: 'PATCH',
-    path: ONE,
-    summary: 'Change a sink by JSON Patch',
-    permission: { operation: 'UPDATE' },
-    body: JsonPatch,
-    returns: ['The stored sink.', Sink],
-    async value({ id, body }, { sinks: { documents } }) {
-      const revised = patched(documents.shown(documents.get(id)), body);
-      return documents.shown(await documents.replace(id, revised));
-    },
   }),
   valueRoute({
     path: '/sinks/status',

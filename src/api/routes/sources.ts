@@ -11,7 +11,6 @@ import {
   SourceStatus,
   SourceToken,
 } from '../../model/source.ts';
-import { JsonPatch, patched } from '../json_patch.ts';
 import { type ApiRoute, route, valueRoute } from '../route.ts';
 import { documentRows } from './document_rows.ts';
 
@@ -35,23 +34,12 @@ export const SOURCE_ROUTES: readonly ApiRoute[] = [
       create: 'Create a source of locations',
       get: 'One source',
       replace: 'Replace a source; a secret that is absent is retained',
+      patch: 'Change a source by JSON Patch',
       remove: 'Delete a source',
     },
     removed: 'The source is deleted. The objects that it has reported remain.',
     of: ({ sources }) => sources.documents,
     created: async ({ id, kind }, { sources }) => (kind === 'http' ? sources.rotateToken(id) : {}),
-  }),
-  valueRoute({
-    method: 'PATCH',
-    path: ONE,
-    summary: 'Change a source by JSON Patch',
-    permission: { operation: 'UPDATE' },
-    body: JsonPatch,
-    returns: ['The stored source.', Source],
-    async value({ id, body }, { sources: { documents } }) {
-      const revised = patched(documents.shown(documents.get(id)), body);
-      return documents.shown(await documents.replace(id, revised));
-    },
   }),
   valueRoute({
     path: '/sources/status',

@@ -1,4 +1,4 @@
-# Made by "npm run generate:sdk" of the OpenAPI document with SHA-256 e0c14bfebe6cdbfe32d580a1d88c1f567e08bc90f1f9e581c57877a1e64cb8a2.
+# Made by "npm run generate:sdk" of the OpenAPI document with SHA-256 aeb5f94846cef030ef1d654e72e5575b08b93f908582156e06d93db10928bbac.
 # mypy: disable-error-code="no-any-return"
 
 from __future__ import annotations
