@@ -105,12 +105,7 @@ test('An element of an array is selected by the value of a member', () => {
 });
 
 const FAULTS: readonly (readonly [title: string, map: SourceMap, value: unknown, problem: string])[] = [
-  [
-    'a missing item list',
-    { ...MINIMAL, items: '/tags/*' },
-    { tag: [] },
-    '$/tags: is required, but is missing',
-  ],
+  ['a missing item list', { ...MINIMAL, items: '/tags/*' }, { tag: [] }, '$/tags: is required, but is missing'],
   ['a missing id', { ...MINIMAL, items: '/*' }, [{ x: 1, y: 2 }], '$/0/id: is required, but is missing'],
   ['an id that is an object', MINIMAL, { id: {}, x: 1, y: 2 }, '$/id: must be a string or a number, found {}'],
   ['a coordinate in words', MINIMAL, { id: 'a', x: '1.5 m', y: 2 }, '$/x: must be a number, found "1.5 m"'],
