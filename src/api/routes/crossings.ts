@@ -39,11 +39,11 @@ export const CROSSINGS_ROUTES: readonly ApiRoute[] = [
     replies: { 200: { description: 'The crossings.', schema: CrossingsReply } },
     async handle(call, hub) {
       const { id, region } = requireEntity('fence', call.id, hub);
-      if (region.type !== 'LineString') throw hubError('not_a_gate', { path: 'fence_id', found: show(id) });
       const query = call.query as QueryParameters;
       const { history } = hub;
       const span = spanOf(query, hub.events.now());
       const step = integerIn(query, 'step', { least: GATE_SLOT_MS, most: 366 * DAY_MS }) ?? 4 * GATE_SLOT_MS;
+      if (region.type !== 'LineString') throw hubError('not_a_gate', { path: 'fence_id', found: show(id) });
       const question: CrossingsQuery = {
         ask: 'crossings',
         fenceId: id,
