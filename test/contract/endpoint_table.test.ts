@@ -14,7 +14,7 @@ import {
 } from './bad_calls.ts';
 import { Documented } from './documented.ts';
 import { ENDPOINTS, testName, versionsOf } from './endpoints.ts';
-import { BODIES, filled, HEADERS, IDS, restore } from './world.ts';
+import { BODIES, filled, HEADERS, IDS, restore, restoreGate } from './world.ts';
 
 /** Its reply never ends: test/e2e/event_log.test.ts reads it. */
 const ENDLESS = '/events/stream';
@@ -45,6 +45,7 @@ describe('the endpoints of the hub', () => {
           const needed = needs === undefined ? [] : [needs];
           for (const query of [needed, ...queries.map((text) => [...needed, text])].map((all) => queryOf(all))) {
             await restore(hub);
+            if (ids !== undefined) await restoreGate(hub);
             const reply = await call(
               { title, method, path, version },
               { query, path: filled(path, { ...IDS, ...ids }) },

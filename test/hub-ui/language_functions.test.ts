@@ -55,8 +55,12 @@ test('Every text of the catalog is used', () => {
   assert.deepEqual(idle, []);
 });
 
+/** Files of pages that load the second catalog. */
+const OF_OTHER_PAGES =
+  /^(exchange|links|methods|operations|setup\/rules|sinks|sources|walk_tests)\/|^controls\/secret_field|^history\/flow|^events\/(events_page|log_)|^alerts\/(alert_group|alert_list|alert_rows|alerts_page|picker|rule_|rules_view)/;
+
 test('The pages that load their own catalog use its texts alone', () => {
-  const shared = sourcesOfUi().filter(({ path }) => !/^(sinks|sources|links)\/|^controls\/secret_field/.test(path));
+  const shared = sourcesOfUi().filter(({ path }) => !OF_OTHER_PAGES.test(path));
   const found = Object.keys(germanPages).filter((english) => {
     return shared.some(({ text }) => text.includes(`t('${english.replaceAll("'", "\\'")}'`));
   });
@@ -191,7 +195,7 @@ interface Source {
 
 function sourcesOfUi(): readonly Source[] {
   const paths = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' });
-  const ours = paths.filter((path) => /\.tsx?$/.test(path) && !/de(_exchange)?\.ts$/.test(path)).sort();
+  const ours = paths.filter((path) => /\.tsx?$/.test(path) && !/de(_pages)?\.ts$/.test(path)).sort();
   return ours.map((path) => ({ path, text: readFileSync(FOLDER + path, 'utf8') }));
 }
 

@@ -71,11 +71,20 @@ export class RestartableHub {
   }
 }
 
+/** Lists whose documents are deleted one by one. */
+const DOCUMENTS = ['/alerts/rules', '/views', '/links', '/sinks', '/sources', '/walk_tests'];
+
 /** Deletes all entities and state of a hub through its API, and waits for completion. */
 export async function empty(hub: TestHub, headers: Readonly<Record<string, string>> = {}): Promise<void> {
   for (const { method, path } of ROUTES) {
     if (method === 'DELETE' && !path.includes(':')) {
       assert.equal((await hub.request(method, path, undefined, headers)).status, 204, path);
+    }
+  }
+  for (const path of DOCUMENTS) {
+    const { body } = await hub.request('GET', path, undefined, headers);
+    for (const { id } of body as { id: string }[]) {
+      assert.equal((await hub.request('DELETE', `${path}/${id}`, undefined, headers)).status, 204, path);
     }
   }
   assert.equal((await hub.request('PUT', '/trackables/rules/locating', [], headers)).status, 200);
