@@ -256,9 +256,8 @@ test('An import can be canceled before it is written, and continues when the use
   // The hub needs a while to process their shapes.
   const fences = Array.from({ length: 20_000 }, (_, i) => {
     const [x, y] = [9 + (i % 100) / 1000, 50 + Math.floor(i / 100) / 1000];
-    const corners = [0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5, 0].map((n) => {
-      return [x + Math.cos(n) / 1e4, y + Math.sin(n) / 1e4];
-    });
+    const angles = [...Array.from({ length: 12 }, (_, n) => n / 2), 0];
+    const corners = angles.map((n) => [x + Math.cos(n) / 1e4, y + Math.sin(n) / 1e4].map((c) => Number(c.toFixed(7))));
     return { id: id(i), region: { type: 'Polygon', coordinates: [corners] } };
   });
   const page = await openPage(t, `${hub.origin}/hub-ui/lists`);
