@@ -49,7 +49,7 @@ export function parsePath(text: string): SourcePath | undefined {
   return { from: start === '$' ? 'payload' : 'item', segments };
 }
 
-/** Returns the selected value; undefined if there is none. */
+/** Returns the selected value; undefined if the payload does not have it. */
 export function valueAt(path: SourcePath, { payload, trail, item, topic, sender }: ItemContext): unknown {
   switch (path.from) {
     case 'item':

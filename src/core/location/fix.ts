@@ -171,7 +171,7 @@ export class Fix extends withFields(LocationRecord, DERIVED) implements FixConte
     return this.buffer.view.getFloat64(this.at + this.recordBytes + 8 * index, true);
   }
 
-  /** Copies the track. Returns false if there is none. */
+  /** Copies the track. Returns false for a fix without a track. */
   // hot
   readTrack(into: Track): boolean {
     if (!this.hasTrack) return false;

@@ -47,7 +47,7 @@ export function storedJson(fix: Fix): string {
   return `${text}${trackJson(fix)}}`;
 }
 
-/** Returns the track of a fix as a member that follows another one; empty if there is none. */
+/** Returns the track of a fix as a member that follows another one; empty for a fix without a track. */
 function trackJson(fix: Fix): string {
   if (!fix.hasTrack) return '';
   fix.writeTrackText(trackText, 0);

@@ -28,7 +28,7 @@ export function withoutMember(text: string, name: string): string {
   return text.slice(0, start) + (end < 0 ? '' : text.slice(end));
 }
 
-/** Returns a number as a member that follows another one; empty if there is none. */
+/** Returns a number as a member that follows another one; empty without a number. */
 export function memberJson(name: string, value: number | undefined): string {
   return value === undefined ? '' : `,"${name}":${value}`;
 }

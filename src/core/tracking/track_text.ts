@@ -27,7 +27,7 @@ export function writeTrackText(bytes: Uint8Array, from: number, to: Uint8Array, 
   return at;
 }
 
-/** Returns the track of a text; undefined if it is none, or one of another version. */
+/** Returns the track of a text; undefined if the text has no track or another version. */
 export function trackIn(text: string): Track | undefined {
   if (text.length !== TRACK_TEXT_BYTES) return undefined;
   const view = new DataView(new ArrayBuffer(TRACK_TEXT_BYTES));

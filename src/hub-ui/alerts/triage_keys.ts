@@ -58,7 +58,7 @@ function rowsOf(list: HTMLElement | null): readonly HTMLElement[] {
   return [...(list?.querySelectorAll<HTMLElement>('[data-row]') ?? [])];
 }
 
-/** Index of a row, or of the row at its place if it has disappeared. -1 if there is none. */
+/** Index of a row, or of the row at its place if it has disappeared. -1 without rows. */
 function indexIn(rows: readonly HTMLElement[], wanted: FocusedRow | undefined): number {
   if (wanted === undefined) return -1;
   const at = rows.findIndex(({ dataset }) => dataset['row'] === wanted.key);

@@ -13,7 +13,7 @@ export interface SyncedItems<T> {
   readonly items: ReadonlySignal<ReadonlyMap<string, T>>;
   /** Receives changes. They are applied in at most one update every 250 ms. */
   receive(changes: readonly ItemChange<T>[]): void;
-  /** Returns the item after all changes received; undefined if there is none. */
+  /** Returns the item after all changes received; undefined for an unknown id. */
   latest(id: string): T | undefined;
   /**
    * Replaces the items by the requested list and the changes during the request. Resolves to false if a later request

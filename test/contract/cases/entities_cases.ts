@@ -38,10 +38,14 @@ const GEOMETRIES: readonly (readonly [what: string, geometry: unknown, message: 
   [
     'a MultiPolygon',
     { type: 'MultiPolygon', coordinates: [] },
-    /^FIELD\.type: must be .*Polygon.*, found "MultiPolygon"$/,
+    /^FIELD\.type: must be .*Polygon(, LineString)?"?, found "MultiPolygon"$/,
   ],
-  ['a Feature', { type: 'Feature', geometry: DOCK.region }, /^FIELD\.type: must be .*Polygon.*, found "Feature"$/],
-  ['no object', [[9, 50]], /^FIELD: must be a GeoJSON .*Polygon.*, found \[\[9,50\]\]$/],
+  [
+    'a Feature',
+    { type: 'Feature', geometry: DOCK.region },
+    /^FIELD\.type: must be .*Polygon(, LineString)?"?, found "Feature"$/,
+  ],
+  ['no object', [[9, 50]], /^FIELD: must be a GeoJSON .*Polygon(, LineString)?, found \[\[9,50\]\]$/],
   [
     'a polygon that crosses itself',
     {
