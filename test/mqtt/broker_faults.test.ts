@@ -7,6 +7,7 @@ import { after, describe, type TestContext, test } from 'node:test';
 import { openTestHub, type TestHub, type TestSettings } from '../support/running_hub.ts';
 import { inHall } from '../support/scene.ts';
 import { BROKERS, Broker, whyNo } from './brokers.ts';
+import { connected } from './connected_hub.ts';
 import { TestMqttClient, until } from './mqtt_client.ts';
 
 const PUB = 'omlox/json/location_updates/pub';
@@ -15,7 +16,6 @@ const skip = (await whyNo('mosquitto')) ?? false;
 const onEarth = (id: string) => ({ ...inHall(id, 9, 50), crs: 'EPSG:4326', source: 'gps' });
 
 const healthOf = async (hub: TestHub) => (await hub.get('/health/mqtt')).body;
-const connected = (hub: TestHub) => until(async () => (await healthOf(hub)).connected === true);
 const located = (hub: TestHub, id: string) =>
   until(async () => (await hub.get(`/providers/${id}/location`)).status === 200);
 

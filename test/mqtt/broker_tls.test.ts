@@ -10,6 +10,7 @@ import type { BrokerTls } from '../../src/mqtt/broker_tls.ts';
 import { makeCertificate, writeCertificate } from '../support/certificates.ts';
 import { openTestHub } from '../support/running_hub.ts';
 import { Broker, whyNo } from './brokers.ts';
+import { connected } from './connected_hub.ts';
 import { until } from './mqtt_client.ts';
 
 const skip = (await whyNo('mosquitto')) ?? false;
@@ -186,7 +187,7 @@ describe('A broker that requires certificates', { skip }, () => {
     await until(async () => / does not vouch for /.test((await health()).problem));
     assert.equal((await hub.get('/zones')).status, 200);
     copyFileSync(pathsOf('broker').certificatePath, caPath);
-    await until(async () => (await health()).connected === true);
+    await connected(hub);
     const warnings = hub.logged.filter(({ message }) => message === 'The MQTT broker cannot be reached');
     assert.equal(warnings.length, 2, JSON.stringify(warnings));
   });

@@ -4,6 +4,7 @@ import { brokerAddress } from '../../src/cli/options.ts';
 import { runCli, startCli } from '../cli/run_cli.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import { Broker, whyNo } from './brokers.ts';
+import { connected } from './connected_hub.ts';
 import { TestMqttClient, until } from './mqtt_client.ts';
 
 const skip = (await whyNo('mosquitto')) ?? false;
@@ -32,7 +33,7 @@ describe('demo --mqtt', { skip }, () => {
     // Default of mosquitto: 20 messages in flight, fewer than one tick of the demo.
     broker = await Broker.start('mosquitto', { lines: ['allow_anonymous true'] });
     hub = await openTestHub({ mqtt_address: '127.0.0.1', mqtt_port: broker.port });
-    await until(async () => (await health()).connected === true);
+    await connected(hub);
   });
   after(async () => {
     await hub.close();

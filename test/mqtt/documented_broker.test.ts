@@ -11,6 +11,7 @@ import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import { inHall } from '../support/scene.ts';
 import { Broker, whyNo } from './brokers.ts';
 import { DocumentedBroker } from './documented_broker.ts';
+import { connected } from './connected_hub.ts';
 import { TestMqttClient, until } from './mqtt_client.ts';
 
 const PUB = '/omlox/json/location_updates/pub';
@@ -19,7 +20,6 @@ const READ = '/omlox/json/proximity_updates';
 const COMMAND = join(import.meta.dirname, 'mosquitto_command.ts');
 const skip = (await whyNo('mosquitto')) ?? false;
 const onEarth = (id: string) => ({ ...inHall(id, 9, 50), crs: 'EPSG:4326', source: 'gps' });
-const connected = (hub: TestHub) => until(async () => (await hub.get('/health/mqtt')).body.connected === true);
 
 describe('mosquitto with the users and rules of docs/mqtt.md', { skip }, () => {
   let documented: DocumentedBroker;

@@ -3,6 +3,7 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import { RpcClient } from '../support/rpc_client.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import { BROKERS, Broker, whyNo } from './brokers.ts';
+import { connected } from './connected_hub.ts';
 import { TestMqttClient, until } from './mqtt_client.ts';
 import { MqttRpc } from './mqtt_rpc.ts';
 
@@ -387,8 +388,7 @@ describe('Remote procedure calls without their broker', { skip: (await whyNo('mo
     t.after(() => broker.close());
     const hub = await openTestHub({ mqtt_address: '127.0.0.1', mqtt_port: broker.port });
     t.after(() => hub.close());
-    const isConnected = async (): Promise<boolean> => (await hub.get('/health/mqtt')).body.connected === true;
-    await until(isConnected);
+    await connected(hub);
     const ask = () => hub.put('/rpc', { jsonrpc: '2.0', id: 1, method: 'm', params: { _timeout: 60_000 } });
     for (let round = 0; round < 2; round++) {
       const led = await MqttRpc.open(broker.port, { slash: '/', id: 'led' });
@@ -400,11 +400,11 @@ describe('Remote procedure calls without their broker', { skip: (await whyNo('mo
       assert.equal((await replied).body.result, round);
       await led.close();
       await broker.kill();
-      await until(async () => !(await isConnected()));
+      await until(async () => (await hub.get('/health/mqtt')).body.connected === false);
       const { code, message } = (await ask()).body.error;
       assert.deepEqual([code, message], [-32000, 'handler "led" of "m" cannot be reached']);
       await broker.start();
-      await until(isConnected);
+      await connected(hub);
     }
   });
 });

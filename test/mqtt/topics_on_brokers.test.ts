@@ -11,6 +11,7 @@ import { HALL } from '../support/hall.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import { CART, createScene, FENCE, inHall } from '../support/scene.ts';
 import { BROKERS, Broker, whyNo } from './brokers.ts';
+import { connected } from './connected_hub.ts';
 import { TestMqttClient, until } from './mqtt_client.ts';
 
 /** Prefix of `omlox/json` in a style. */
@@ -22,7 +23,6 @@ const CHECKS = {
   collision: checker(CollisionEvent),
   change: checker(ChangeEvent),
 };
-const isConnected = async (hub: TestHub): Promise<boolean> => (await hub.get('/health/mqtt')).body.connected === true;
 
 for (const name of BROKERS) {
   const skip = (await whyNo(name)) ?? false;
@@ -47,7 +47,7 @@ for (const name of BROKERS) {
           mqtt_topic_style: style,
           uns_root: 'plant',
         });
-        await until(() => isConnected(hub));
+        await connected(hub);
         await createScene(hub);
         await hub.post('/zones', READER);
         await publish('lift-tag', 8, 8);

@@ -6,6 +6,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { openTestHub, type TestHub, type TestSettings } from '../support/running_hub.ts';
 import { inHall } from '../support/scene.ts';
 import { Broker, whyNo } from './brokers.ts';
+import { connected } from './connected_hub.ts';
 import { TestMqttClient, until } from './mqtt_client.ts';
 
 const skip = (await whyNo('mosquitto')) ?? false;
@@ -30,7 +31,7 @@ async function openBroker(t: TestContext): Promise<Broker> {
 async function openHub(broker: Broker, settings: TestSettings = {}, folder?: string): Promise<TestHub> {
   const shared = { mqtt_address: '127.0.0.1', mqtt_port: broker.port, uns_root: 'plant' };
   const hub = await openTestHub({ ...shared, ...settings }, folder === undefined ? {} : { folder });
-  await until(async () => (await healthOf(hub)).connected === true);
+  await connected(hub);
   return hub;
 }
 
@@ -72,7 +73,7 @@ describe('The unified namespace on mosquitto', { skip }, () => {
     await locate(hub, FIRST);
     await until(async () => (await healthOf(hub)).refused === 1, 60_000);
     await locate(hub, SECOND);
-    await until(async () => (await healthOf(hub)).connected === true, 60_000);
+    await connected(hub, 60_000);
     await display.on('plant/hall/second/sensor/wgs84');
     const { connections } = await healthOf(hub);
     assert.ok(connections >= 3 && connections <= 4, `${connections} connections`);

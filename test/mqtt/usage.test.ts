@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { openTestHub } from '../support/running_hub.ts';
 import { createScene, inHall } from '../support/scene.ts';
 import { Broker, whyNo } from './brokers.ts';
+import { connected } from './connected_hub.ts';
 import { TestMqttClient, until } from './mqtt_client.ts';
 
 const skip = (await whyNo('mosquitto')) ?? false;
@@ -19,7 +20,7 @@ describe('Messages by MQTT', { skip }, () => {
       mqtt_publish: 'location_updates/epsg4326,trackable_motions/local,fence_events',
     });
     t.after(hub.close);
-    await until(async () => (await hub.get('/health/mqtt')).body.connected === true);
+    await connected(hub);
     await createScene(hub);
     await hub.subscribe('location_updates');
     const client = await TestMqttClient.open(broker.port);

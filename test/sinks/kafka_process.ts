@@ -190,6 +190,6 @@ group.initial.rebalance.delay.ms=0
 transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
 message.max.bytes=200000
-broker.session.timeout.ms=2000
+broker.session.timeout.ms=6000
 `;
 }

@@ -105,7 +105,7 @@ func walk(client *hub.ClientWithResponses) map[string]any {
 	var building any = "A"
 	var patch hub.JsonPatch
 	check(patch.FromJsonPatchOperations([]hub.JsonPatchOperation{{Op: hub.Add, Path: "/building", Value: &building}}))
-	patched, err := client.PatchZoneByIdWithResponse(ctx, zoneID, patch)
+	patched, err := client.PatchZoneByIdWithResponse(ctx, zoneID, nil, patch)
 	expect(err, patched.HTTPResponse, 200)
 	seen["patched"] = *patched.JSON200.Building
 
@@ -119,7 +119,7 @@ func walk(client *hub.ClientWithResponses) map[string]any {
 	expect(err, sensors.HTTPResponse, 200)
 	seen["sensors"] = *sensors.JSON200
 
-	missing, err := client.GetZoneByIdWithResponse(ctx, "nothing")
+	missing, err := client.GetZoneByIdWithResponse(ctx, "nothing", nil)
 	expect(err, missing.HTTPResponse, 404)
 	seen["notFound"] = []any{missing.JSON404.Code, missing.JSON404.Message}
 	refused, err := client.CreateFenceWithResponse(ctx, nil, hub.Fence{Region: region, Radius: ptr(-1.0)})
