@@ -19,7 +19,7 @@ interface Scan {
   readonly x: number;
   readonly y: number;
   /** Reader and RSSI in dBm. */
-  readonly heard: readonly (readonly [reader: string, rssi: number])[];
+  readonly sightings: readonly (readonly [reader: string, rssi: number])[];
 }
 
 interface Reader {
@@ -56,14 +56,14 @@ for (const [i, row] of rowsOf(path.join(folder, 'ipfpwap.csv')).entries()) {
 function scansOf(file: string): Scan[] {
   return rowsOf(path.join(folder as string, file))
     .map((row): Scan => {
-      const heard: (readonly [string, number])[] = [];
+      const sightings: (readonly [string, number])[] = [];
       for (const [network, reader] of readerOfNetwork) {
         const rssi = Number.parseFloat(row[network] ?? '');
-        if (rssi < 0) heard.push([reader, rssi]);
+        if (rssi < 0) sightings.push([reader, rssi]);
       }
-      return { atMs: Number(row['TIMESTAMP']) * 1000, x: Number(row['X']), y: Number(row['Y']), heard };
+      return { atMs: Number(row['TIMESTAMP']) * 1000, x: Number(row['X']), y: Number(row['Y']), sightings };
     })
-    .filter(({ heard }) => heard.length > 0)
+    .filter(({ sightings }) => sightings.length > 0)
     .sort((a, b) => a.atMs - b.atMs);
 }
 
@@ -75,9 +75,9 @@ function roomOf({ x, y }: Scan): string {
   const distances = training.map((scan) => Math.hypot(scan.x - x, scan.y - y));
   const least = Math.min(...distances);
   const sums = new Map<string, [sum: number, count: number]>();
-  for (const [i, { heard }] of training.entries()) {
+  for (const [i, { sightings }] of training.entries()) {
     if ((distances[i] as number) > least + 0.01) continue;
-    for (const [reader, rssi] of heard) {
+    for (const [reader, rssi] of sightings) {
       const sum = sums.get(reader) ?? [0, 0];
       sums.set(reader, [sum[0] + rssi, sum[1] + 1]);
     }
@@ -97,8 +97,8 @@ for (const { id } of readers.values()) {
 function arbitration(withSignal: boolean): Method {
   return () => {
     let state: ProximityState | undefined;
-    return ({ atMs, heard }) =>
-      heard.map(([source, rssi]) => {
+    return ({ atMs, sightings }) =>
+      sightings.map(([source, rssi]) => {
         const zone = zones.get(source) as Zone;
         state ??= heldBy(zone, source, atMs);
         const sighting = {
@@ -117,14 +117,14 @@ const METHODS: readonly (readonly [name: string, method: Method])[] = [
   [
     'last sighting (without `proximity_resolution`)',
     () =>
-      ({ heard }) =>
-        heard.map(([reader]) => reader),
+      ({ sightings }) =>
+        sightings.map(([reader]) => reader),
   ],
   [
     'nearest reader: strongest of each scan',
     () =>
-      ({ heard }) =>
-        heard
+      ({ sightings }) =>
+        sightings
           .toSorted((a, b) => b[1] - a[1])
           .slice(0, 1)
           .map(([reader]) => reader),

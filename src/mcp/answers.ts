@@ -39,7 +39,7 @@ export function fittingItems(items: readonly unknown[], maxBytes = ITEMS_MAX_BYT
   return fitting;
 }
 
-/** Returns an object without the largest members if it does not fit into an answer; `omitted` has their names. */
+/** Returns an object that fits into an answer: without its largest members if necessary, whose names are in `omitted`. */
 export function fittingObject(object: object, maxBytes = ITEMS_MAX_BYTES): object {
   const members = Object.entries(object)
     .map(([name, value]) => ({ name, value, bytes: bytesOf(value) + name.length + 4 }))

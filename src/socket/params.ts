@@ -113,7 +113,7 @@ export function identityOf(topicName: string, params: FrameParams): string {
   return JSON.stringify([topicName, flat.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))]);
 }
 
-/** Sorts a list of alternatives; a point is none. */
+/** Sorts a list of alternatives. The numbers of `near` are one point, whose order matters. */
 function inOrder(name: string, values: string[]): readonly string[] {
   return name === NEAR ? values : values.sort();
 }

@@ -25,7 +25,7 @@ const tool = !present
     });
 
 interface Said {
-  readonly what: 'lastSeen' | 'request' | 'response';
+  readonly what: 'message' | 'request' | 'response';
   readonly topic: string;
   readonly value: Event;
   readonly request: { readonly params: Readonly<Record<string, unknown>> };

@@ -19,7 +19,7 @@ function reader(
 }
 
 /** Seconds, reader, and RSSI in dBm. */
-type Heard = readonly [second: number, id: string, rssi?: number | undefined, confidence?: number];
+type Sighted = readonly [second: number, id: string, rssi?: number | undefined, confidence?: number];
 
 /** Start of a window: a multiple of 3 s. */
 const START_MS = 3_000_000;
@@ -36,7 +36,7 @@ class Tag {
   readonly find = (id: string): Zone | undefined => this.#zones.get(id);
 
   /** Returns the zone that holds the tag after the sighting. */
-  hear([second, id, rssi, confidence]: Heard): Zone {
+  sight([second, id, rssi, confidence]: Sighted): Zone {
     const zone = this.find(id) as Zone;
     const eventTimeMs = START_MS + second * 1000;
     this.state ??= heldBy(zone, id, eventTimeMs);
@@ -44,16 +44,16 @@ class Tag {
   }
 
   /** Returns the ids of the zones that hold the tag, without repetitions. */
-  path(heard: readonly Heard[]): string {
-    const ids = heard.map((each) => this.hear(each).id);
+  path(sightings: readonly Sighted[]): string {
+    const ids = sightings.map((each) => this.sight(each).id);
     return ids.filter((id, i) => id !== ids[i - 1]).join(' ');
   }
 }
 
-/** Readers heard every second from `from` to before `to`. */
-function seconds(from: number, to: number, ...heard: readonly (readonly [id: string, rssi?: number])[]): Heard[] {
-  const all: Heard[] = [];
-  for (let second = from; second < to; second++) for (const [id, rssi] of heard) all.push([second, id, rssi]);
+/** Readers sightings every second from `from` to before `to`. */
+function seconds(from: number, to: number, ...sightings: readonly (readonly [id: string, rssi?: number])[]): Sighted[] {
+  const all: Sighted[] = [];
+  for (let second = from; second < to; second++) for (const [id, rssi] of sightings) all.push([second, id, rssi]);
   return all;
 }
 
@@ -62,137 +62,143 @@ const B = reader('b', 8);
 const FAR = reader('far', 500);
 
 /** Name, readers, sightings, and the zones that hold the tag. */
-const TABLE: readonly (readonly [name: string, zones: readonly Zone[], heard: readonly Heard[], path: string])[] = [
-  ['stays between two readers of equal strength', [A, B], seconds(0, 60, ['a', -60], ['b', -60]), 'a'],
-  ['stays if the other reader is 5.9 dB stronger', [A, B], seconds(0, 60, ['a', -66], ['b', -60.1]), 'a'],
-  ['changes if the other reader is 6 dB stronger in two windows', [A, B], seconds(0, 7, ['a', -66], ['b', -60]), 'a b'],
+const TABLE: readonly (readonly [name: string, zones: readonly Zone[], sightings: readonly Sighted[], path: string])[] =
   [
-    'stays if it is stronger in one window only',
-    [A, B],
+    ['stays between two readers of equal strength', [A, B], seconds(0, 60, ['a', -60], ['b', -60]), 'a'],
+    ['stays if the other reader is 5.9 dB stronger', [A, B], seconds(0, 60, ['a', -66], ['b', -60.1]), 'a'],
     [
-      ...seconds(0, 3, ['a', -70], ['b', -60]),
-      ...seconds(3, 6, ['a', -60], ['b', -60]),
-      ...seconds(6, 9, ['a', -70], ['b', -60]),
-      ...seconds(9, 12, ['a', -60], ['b', -60]),
+      'changes if the other reader is 6 dB stronger in two windows',
+      [A, B],
+      seconds(0, 7, ['a', -66], ['b', -60]),
+      'a b',
     ],
-    'a',
-  ],
-  [
-    'ignores a single outlier, as the median does',
-    [A, B],
-    seconds(0, 30, ['a', -60], ['b', -65]).map(
-      (heard): Heard => (heard[1] === 'b' && heard[0] % 3 === 1 ? [heard[0], 'b', -20] : heard),
-    ),
-    'a',
-  ],
-  ['stays for the exit grace without RSSI', [A, B], [[0, 'a'], ...seconds(1, 15, ['b'])], 'a'],
-  ['changes after the exit grace without RSSI', [A, B], [[0, 'a'], ...seconds(1, 16, ['b'])], 'a b'],
-  ['does not flap between readers without RSSI', [A, B], seconds(0, 120, ['a'], ['b']), 'a'],
-  [
-    'stays for the minimum dwell',
-    [reader('a', 0, { min_dwell_duration: 30_000 }), B],
-    seconds(0, 30, ['a', -80], ['b', -50]),
-    'a',
-  ],
-  [
-    'changes after the minimum dwell',
-    [reader('a', 0, { min_dwell_duration: 30_000 }), B],
-    seconds(0, 31, ['a', -80], ['b', -50]),
-    'a b',
-  ],
-  [
-    'never leaves a zone with an infinite dwell',
-    [reader('a', 0, { min_dwell_duration: -1 }), B],
-    [[0, 'a'], ...seconds(1, 100, ['b', -50])],
-    'a',
-  ],
-  [
-    'waits only 3 s for a reader beyond the boundary grace',
-    [reader('a', 0, { boundary_grace_distance: 2 }), FAR],
-    [[0, 'a'], ...seconds(1, 6, ['far'])],
-    'a far',
-  ],
-  [
-    'waits the exit grace for a reader within it',
-    [reader('a', 0, { boundary_grace_distance: 2 }), B],
-    [[0, 'a'], ...seconds(1, 15, ['b'])],
-    'a',
-  ],
-  [
-    'enters at once after the state is stale',
-    [reader('a', 0, { stale_state_ttl: 8000 }), B],
     [
-      [0, 'a'],
-      [8.001, 'b'],
+      'stays if it is stronger in one window only',
+      [A, B],
+      [
+        ...seconds(0, 3, ['a', -70], ['b', -60]),
+        ...seconds(3, 6, ['a', -60], ['b', -60]),
+        ...seconds(6, 9, ['a', -70], ['b', -60]),
+        ...seconds(9, 12, ['a', -60], ['b', -60]),
+      ],
+      'a',
     ],
-    'a b',
-  ],
-  [
-    'stays as long as it is not stale',
-    [reader('a', 0, { stale_state_ttl: 8000 }), B],
     [
-      [0, 'a'],
-      [8, 'b'],
+      'ignores a single outlier, as the median does',
+      [A, B],
+      seconds(0, 30, ['a', -60], ['b', -65]).map(
+        (sighting): Sighted => (sighting[1] === 'b' && sighting[0] % 3 === 1 ? [sighting[0], 'b', -20] : sighting),
+      ),
+      'a',
     ],
-    'a',
-  ],
-  [
-    'takes the strongest of the others after the exit grace',
-    [A, B, reader('c', 9)],
-    [[0, 'a', -60], ...seconds(13, 16, ['c', -50], ['b', -80])],
-    'a c',
-  ],
-  [
-    'does not enter below the confidence sent',
-    [A, reader('b', 8, { entry_confidence_min: 0.5 })],
+    ['stays for the exit grace without RSSI', [A, B], [[0, 'a'], ...seconds(1, 15, ['b'])], 'a'],
+    ['changes after the exit grace without RSSI', [A, B], [[0, 'a'], ...seconds(1, 16, ['b'])], 'a b'],
+    ['does not flap between readers without RSSI', [A, B], seconds(0, 120, ['a'], ['b']), 'a'],
     [
-      [0, 'a'],
-      [20, 'b', undefined, 0.4],
+      'stays for the minimum dwell',
+      [reader('a', 0, { min_dwell_duration: 30_000 }), B],
+      seconds(0, 30, ['a', -80], ['b', -50]),
+      'a',
     ],
-    'a',
-  ],
-  [
-    'enters from the confidence sent',
-    [A, reader('b', 8, { entry_confidence_min: 0.5 })],
     [
-      [0, 'a'],
-      [20, 'b', undefined, 0.5],
+      'changes after the minimum dwell',
+      [reader('a', 0, { min_dwell_duration: 30_000 }), B],
+      seconds(0, 31, ['a', -80], ['b', -50]),
+      'a b',
     ],
-    'a b',
-  ],
-  [
-    'takes the share of the received power as confidence',
-    [A, reader('b', 8, { entry_confidence_min: 0.9 }), reader('c', 9)],
     [
-      [0, 'a', -60],
-      [20, 'c', -57],
-      [20.5, 'b', -50],
+      'never leaves a zone with an infinite dwell',
+      [reader('a', 0, { min_dwell_duration: -1 }), B],
+      [[0, 'a'], ...seconds(1, 100, ['b', -50])],
+      'a',
     ],
-    'a c',
-  ],
-  [
-    'stays in a zone without resolution as in one with the defaults',
-    [reader('a', 0, null), B],
-    [[0, 'a'], ...seconds(1, 15, ['b'])],
-    'a',
-  ],
-  [
-    'does not return from a zone without resolution to one with it',
-    [A, reader('b', 8, null)],
-    seconds(0, 60, ['a', -70], ['b', -60]),
-    'a b',
-  ],
-];
+    [
+      'waits only 3 s for a reader beyond the boundary grace',
+      [reader('a', 0, { boundary_grace_distance: 2 }), FAR],
+      [[0, 'a'], ...seconds(1, 6, ['far'])],
+      'a far',
+    ],
+    [
+      'waits the exit grace for a reader within it',
+      [reader('a', 0, { boundary_grace_distance: 2 }), B],
+      [[0, 'a'], ...seconds(1, 15, ['b'])],
+      'a',
+    ],
+    [
+      'enters at once after the state is stale',
+      [reader('a', 0, { stale_state_ttl: 8000 }), B],
+      [
+        [0, 'a'],
+        [8.001, 'b'],
+      ],
+      'a b',
+    ],
+    [
+      'stays as long as it is not stale',
+      [reader('a', 0, { stale_state_ttl: 8000 }), B],
+      [
+        [0, 'a'],
+        [8, 'b'],
+      ],
+      'a',
+    ],
+    [
+      'takes the strongest of the others after the exit grace',
+      [A, B, reader('c', 9)],
+      [[0, 'a', -60], ...seconds(13, 16, ['c', -50], ['b', -80])],
+      'a c',
+    ],
+    [
+      'does not enter below the confidence sent',
+      [A, reader('b', 8, { entry_confidence_min: 0.5 })],
+      [
+        [0, 'a'],
+        [20, 'b', undefined, 0.4],
+      ],
+      'a',
+    ],
+    [
+      'enters from the confidence sent',
+      [A, reader('b', 8, { entry_confidence_min: 0.5 })],
+      [
+        [0, 'a'],
+        [20, 'b', undefined, 0.5],
+      ],
+      'a b',
+    ],
+    [
+      'takes the share of the received power as confidence',
+      [A, reader('b', 8, { entry_confidence_min: 0.9 }), reader('c', 9)],
+      [
+        [0, 'a', -60],
+        [20, 'c', -57],
+        [20.5, 'b', -50],
+      ],
+      'a c',
+    ],
+    [
+      'stays in a zone without resolution as in one with the defaults',
+      [reader('a', 0, null), B],
+      [[0, 'a'], ...seconds(1, 15, ['b'])],
+      'a',
+    ],
+    [
+      'does not return from a zone without resolution to one with it',
+      [A, reader('b', 8, null)],
+      seconds(0, 60, ['a', -70], ['b', -60]),
+      'a b',
+    ],
+  ];
 
 describe('Arbitration between readers', () => {
-  for (const [name, zones, heard, path] of TABLE) {
-    it(name, () => assert.equal(new Tag(zones).path(heard), path));
+  for (const [name, zones, sightings, path] of TABLE) {
+    it(name, () => assert.equal(new Tag(zones).path(sightings), path));
   }
 
   it('changes with the first sighting after the second window, even one of the zone that loses the tag', () => {
     const tag = new Tag([A, B]);
-    for (const each of seconds(0, 6, ['a', -70], ['b', -60])) assert.equal(tag.hear(each).id, 'a');
-    assert.equal(tag.hear([6, 'a', -70]).id, 'b');
+    for (const each of seconds(0, 6, ['a', -70], ['b', -60])) assert.equal(tag.sight(each).id, 'a');
+    assert.equal(tag.sight([6, 'a', -70]).id, 'b');
   });
 
   it('enters the zone of the next sighting if its own was deleted', () => {
@@ -216,7 +222,7 @@ describe('Arbitration between readers', () => {
           let second = 0;
           for (const [zone, step, rssi] of all) {
             second += step / 1000;
-            const held = tag.hear([second, `r${zone}`, rssi]);
+            const held = tag.sight([second, `r${zone}`, rssi]);
             const { readers, zoneId } = tag.state as ProximityState;
             assert.equal(held.id, zoneId);
             assert.ok(readers.length <= 8 && readers.every(({ samples }) => samples.length <= 16));
@@ -227,7 +233,7 @@ describe('Arbitration between readers', () => {
     );
   });
 
-  it('never changes more often than every two windows while both readers are heard', () => {
+  it('never changes more often than every two windows while both readers are sightings', () => {
     const samples = fc.array(fc.tuple(fc.integer({ min: -90, max: -40 }), fc.integer({ min: -90, max: -40 })), {
       minLength: 30,
       maxLength: 120,
@@ -239,11 +245,11 @@ describe('Arbitration between readers', () => {
         let changedAt = 0;
         let held = 'a';
         for (const [second, [a, b]] of all.entries()) {
-          for (const heard of [
+          for (const sightings of [
             [second, 'a', a],
             [second, 'b', b],
           ] as const) {
-            const { id } = tag.hear(heard);
+            const { id } = tag.sight(sightings);
             if (id === held) continue;
             assert.ok(second - changedAt >= 6, `changed at ${changedAt} s and ${second} s`);
             [held, changedAt] = [id, second];
@@ -265,7 +271,7 @@ describe('The centroid of readers', () => {
       [0, 'a', -60],
       [0, 'b', -60],
       [0, 'c', -60],
-    ].map((heard) => tag.hear(heard as unknown as Heard))[0] as Zone;
+    ].map((sighting) => tag.sight(sighting as unknown as Sighted))[0] as Zone;
     const found = centroidOf(tag.state as ProximityState, held, tag.find);
     assert.ok(found !== undefined);
     assert.ok(Math.abs((found.lat - 50) * METERS_PER_DEGREE - 10) < 0.01, String(found.lat));
@@ -276,17 +282,17 @@ describe('The centroid of readers', () => {
 
   it('weights a reader that is 20 dB stronger tenfold', () => {
     const tag = new Tag(three);
-    for (const heard of [
+    for (const sightings of [
       [0, 'a', -40],
       [0, 'b', -60],
       [0, 'c', -60],
     ] as const)
-      tag.hear(heard);
+      tag.sight(sightings);
     const found = centroidOf(tag.state as ProximityState, three[0] as Zone, tag.find);
     assert.ok(Math.abs(((found?.lat ?? 0) - 50) * METERS_PER_DEGREE - 30 / 12) < 0.01, String(found?.lat));
   });
 
-  const NONE: readonly (readonly [name: string, zones: readonly Zone[], heard: readonly Heard[]])[] = [
+  const NONE: readonly (readonly [name: string, zones: readonly Zone[], sightings: readonly Sighted[]])[] = [
     [
       'of two readers',
       three,
@@ -305,7 +311,7 @@ describe('The centroid of readers', () => {
       ],
     ],
     [
-      'of readers heard more than 3 s ago',
+      'of readers sightings more than 3 s ago',
       three,
       [
         [0, 'b', -60],
@@ -332,10 +338,10 @@ describe('The centroid of readers', () => {
       ],
     ],
   ];
-  for (const [name, zones, heard] of NONE) {
+  for (const [name, zones, sightings] of NONE) {
     it(`is none ${name}`, () => {
       const tag = new Tag(zones);
-      tag.path(heard);
+      tag.path(sightings);
       assert.equal(centroidOf(tag.state as ProximityState, tag.find('a') as Zone, tag.find), undefined);
     });
   }

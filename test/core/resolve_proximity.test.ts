@@ -73,7 +73,7 @@ describe('A sighting of a tag that another zone holds', () => {
       floor: 2,
       elevation_ref: 'floor',
       speed: 0,
-      properties: { rssi: -60, note: 1.5, 'hub.heard_by': 'b' },
+      properties: { rssi: -60, note: 1.5, 'hub.sighting_source': 'b' },
       crs: 'EPSG:4326',
       trackables: ['cart'],
     });
@@ -180,7 +180,7 @@ describe('Arbitration', () => {
       assert.deepEqual(next.ask(3, view), expected);
       next.tell(4, seen(4, 'b', { rssi: -50 }));
       assert.deepEqual(sources(next), ['a']);
-      assert.equal(next.observed.locations[0]?.properties?.['hub.heard_by'], 'b');
+      assert.equal(next.observed.locations[0]?.properties?.['hub.sighting_source'], 'b');
     }
   });
 

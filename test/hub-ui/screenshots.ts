@@ -128,7 +128,7 @@ const VIEWS: Readonly<Record<string, View>> = {
   'links-new': 'links?new=1',
   lists: 'lists',
   'tags-list': {
-    path: 'lists/providers?sort=-heard',
+    path: 'lists/providers?sort=-last_seen',
     act: (page) =>
       page
         .getByText(/^[0-9.]+\/s$/)

@@ -57,22 +57,12 @@ class Running {
   }
 }
 
-type Happening = 'event' | 'cut' | 'crash' | 'fails' | 'works' | 'commit' | 'settle';
+type Step = 'event' | 'cut' | 'crash' | 'fails' | 'works' | 'commit' | 'settle';
 
 test('Cuts, crashes and failures of the database neither lose nor repeat an event', async () => {
-  const happening = fc.constantFrom<Happening>(
-    'event',
-    'event',
-    'event',
-    'cut',
-    'crash',
-    'fails',
-    'works',
-    'commit',
-    'settle',
-  );
+  const step = fc.constantFrom<Step>('event', 'event', 'event', 'cut', 'crash', 'fails', 'works', 'commit', 'settle');
   await fc.assert(
-    fc.asyncProperty(fc.array(happening, { maxLength: 60, size: 'max' }), async (happenings) => {
+    fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), async (steps) => {
       const stored = new Stored();
       let logged = 0;
       let running = new Running(stored);
@@ -85,7 +75,7 @@ test('Cuts, crashes and failures of the database neither lose nor repeat an even
       };
       connect();
       await running.settle();
-      for (const each of [...happenings, 'works', 'settle', 'settle', 'settle'] as const) {
+      for (const each of [...steps, 'works', 'settle', 'settle', 'settle'] as const) {
         if (each === 'event') running.events.take([eventOf(++logged)], cursorOf(logged));
         if (each === 'cut') connect();
         if (each === 'crash') {

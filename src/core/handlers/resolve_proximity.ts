@@ -18,7 +18,7 @@ import type { ProviderState } from '../state.ts';
 import { isProximityZone } from '../zone/zone_type.ts';
 
 /** Member of the properties that names the reader of a sighting if the tag stays in another zone. */
-const HEARD_BY = 'hub.heard_by';
+const SIGHTING_SOURCE = 'hub.sighting_source';
 
 type SentLocation = Omit<Location, 'position'>;
 
@@ -53,10 +53,10 @@ export function resolveProximity(
   const held = arbitrate(tag, sighting, zones.find);
   const centroid = centroidOf(tag, held, zones.find);
   if (held.position == null || (held === zone && centroid === undefined)) return location;
-  const heardBy = held === zone ? undefined : location.source;
+  const sightingSource = held === zone ? undefined : location.source;
   const moved = inZone(
     held,
-    { source: tag.source, position: held.position.coordinates, sent, centroid, heardBy },
+    { source: tag.source, position: held.position.coordinates, sent, centroid, sightingSource },
     location,
   );
   const { seq, receivedMs, generatedMs } = location;
@@ -75,20 +75,21 @@ interface Resolved {
   readonly sent: SentLocation;
   readonly centroid: Centroid | undefined;
   /** Source of the sighting, if its zone does not hold the tag. */
-  readonly heardBy: string | undefined;
+  readonly sightingSource: string | undefined;
 }
 
 /** Returns the location of a sighting in the zone that holds the tag. */
 function inZone(
   zone: Zone,
-  { source, position, sent, centroid, heardBy }: Resolved,
+  { source, position, sent, centroid, sightingSource }: Resolved,
   { providerId, generatedMs }: ReceivedLocation,
 ): AcceptedLocation {
   const { accuracy: _accuracy, floor: _floor, ...members } = sent;
   const [lon, lat, ...height] = position as [number, number];
   const coordinates = centroid === undefined ? [lon, lat] : [roundDegrees(centroid.lon), roundDegrees(centroid.lat)];
   const accuracy = centroid === undefined ? zone.radius : roundMeters(centroid.accuracy);
-  const properties = heardBy === undefined ? sent.properties : { ...sent.properties, [HEARD_BY]: heardBy };
+  const properties =
+    sightingSource === undefined ? sent.properties : { ...sent.properties, [SIGHTING_SOURCE]: sightingSource };
   const value: Location = {
     ...members,
     source,

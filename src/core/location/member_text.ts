@@ -1,4 +1,4 @@
-/** Changes of the JSON of a location's members (AcceptedLocation) without parsing it. */
+/** Functions that edit the members of a location (AcceptedLocation) as JSON text, without parsing it. */
 
 const PROPERTIES = ',"properties":';
 const [QUOTE, BACKSLASH, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];

@@ -5,12 +5,12 @@ import type { ZoneLookup } from '../zone/zone_table.ts';
 import { isProximityZone } from '../zone/zone_type.ts';
 
 /**
- * Arbitration between the readers that hear a tag: the tag stays in its zone until another one wins.
+ * Arbitration between the readers that sight a tag: the tag stays in its zone until another one wins.
  *
  * | the zone that holds the tag | the tag |
  * |---|---|
  * | none, deleted, or without any sighting for its `stale_state_ttl` | enters the zone of the sighting |
- * | has heard it for less than `min_dwell_duration` | stays |
+ * | has sighted it for less than `min_dwell_duration` | stays |
  * | was silent for its `exit_grace_duration` | enters the strongest zone of the last 3 s |
  * | lost two windows in a row to the same zone, by 6 dB | enters that zone |
  * | otherwise | stays |
@@ -31,14 +31,14 @@ export interface ProximityState {
   source: string;
   /** Event times of the entry, the last sighting in the zone, and the last sighting anywhere. */
   sinceMs: number;
-  heardMs: number;
+  lastInZoneMs: number;
   lastMs: number;
   /** Number of the window that is not over. */
   windowNumber: number;
   /** Id of the zone that won the last windows, and their number. */
   challengerId: string | undefined;
   wins: number;
-  /** Readers heard in this window, the one before, or the last 3 s; at most READERS_MAX. */
+  /** Readers with sightings in this window, the one before, or the last 3 s; at most READERS_MAX. */
   readers: ReaderState[];
 }
 
@@ -92,7 +92,7 @@ export function heldBy(zone: Zone, source: string, eventTimeMs: number): Proximi
     zoneId: zone.id,
     source,
     sinceMs: eventTimeMs,
-    heardMs: eventTimeMs,
+    lastInZoneMs: eventTimeMs,
     lastMs: eventTimeMs,
     windowNumber: windowOf(eventTimeMs),
     challengerId: undefined,
@@ -112,7 +112,7 @@ export function arbitrate(state: ProximityState, sighting: Sighting, zones: Zone
   }
   closeWindow(state, nowMs);
   hear(state, sighting);
-  if (sighting.zone.id === held.id) state.heardMs = nowMs;
+  if (sighting.zone.id === held.id) state.lastInZoneMs = nowMs;
   state.lastMs = nowMs;
   const winner = winnerOver(state, held, sighting, zones);
   return winner === undefined ? held : enter(state, winner.zone, winner.source, nowMs);
@@ -131,7 +131,7 @@ function winnerOver(state: ProximityState, held: Zone, sighting: Sighting, zones
   if (sighting.zone.id === held.id) return undefined;
   const strongest = strongestOf(state, nowMs - WINDOW_MS, Number.POSITIVE_INFINITY, held.id);
   const next = candidate(state, strongest?.zoneId ?? sighting.zone.id, nowMs, zones);
-  if (next === undefined || nowMs - state.heardMs < graceMs(held, next.zone)) return undefined;
+  if (next === undefined || nowMs - state.lastInZoneMs < graceMs(held, next.zone)) return undefined;
   return next;
 }
 
@@ -163,7 +163,7 @@ function enter(state: ProximityState, zone: Zone, source: string, nowMs: number)
   state.zoneId = zone.id;
   state.source = source;
   state.sinceMs = nowMs;
-  state.heardMs = state.readers.find(({ zoneId }) => zoneId === zone.id)?.lastMs ?? nowMs;
+  state.lastInZoneMs = state.readers.find(({ zoneId }) => zoneId === zone.id)?.lastMs ?? nowMs;
   state.lastMs = nowMs;
   state.windowNumber = windowOf(nowMs);
   state.challengerId = undefined;
@@ -171,7 +171,7 @@ function enter(state: ProximityState, zone: Zone, source: string, nowMs: number)
   return zone;
 }
 
-/** Counts the window that is over, if the time is in another one, and removes readers that are not heard any more. */
+/** Counts the window that is over, if the time is in another one, and removes readers without sightings any more. */
 function closeWindow(state: ProximityState, nowMs: number): void {
   const { windowNumber, readers, zoneId } = state;
   const now = windowOf(nowMs);
@@ -214,7 +214,7 @@ function hear(state: ProximityState, { zone, source, eventTimeMs, rssi, confiden
   reader.samples.push({ atMs: eventTimeMs, rssi });
 }
 
-/** Returns the zone with the highest median RSSI from `fromMs` to before `toMs`, the first heard among equals. */
+/** Returns the zone with the highest median RSSI from `fromMs` to before `toMs`, the first sighted among equals. */
 function strongestOf(
   { readers }: ProximityState,
   fromMs: number,
@@ -254,7 +254,7 @@ function confidenceOf(state: ProximityState, reader: ReaderState, nowMs: number)
 }
 
 /**
- * Returns the centroid of the readers that have heard the tag in the last 3 s on the floor of its zone, weighted by
+ * Returns the centroid of the readers that sighted the tag in the last 3 s on the floor of its zone, weighted by
  * the inverse of the distance that free space implies, 10^(RSSI/20). Undefined if there are fewer than three, or if the
  * zone does not ask for it.
  *

@@ -33,7 +33,7 @@ function tagFacts<K extends TagKind>(kind: K): readonly Fact<K>[] {
   const rate = (tag: Entities[K]): number | undefined => rateOf(kind, tag, Date.now());
   return [
     {
-      key: 'heard',
+      key: 'last_seen',
       title: t('Last seen'),
       isLive: true,
       isNarrow: true,

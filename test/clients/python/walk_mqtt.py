@@ -40,7 +40,7 @@ async def hear(client, rpc):
         elif topic.startswith(f"{rpc}/"):
             say("response", topic=topic, response=value)
         else:
-            say("heard", topic=topic, value=value)
+            say("message", topic=topic, value=value)
 
 
 async def main(port, slash, locations):

@@ -1,4 +1,4 @@
-# Made by "npm run generate:sdk" of the OpenAPI document with SHA-256 aeb5f94846cef030ef1d654e72e5575b08b93f908582156e06d93db10928bbac.
+# Made by "npm run generate:sdk" of the OpenAPI document with SHA-256 1cfb2af07b859cfbab6251e6f7ac40cf9d682d04cb244c5709877a865e0113e0.
 # mypy: disable-error-code="no-any-return"
 
 from __future__ import annotations

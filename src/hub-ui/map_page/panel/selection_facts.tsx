@@ -143,7 +143,7 @@ function MovingFacts({ selection }: { readonly selection: MapSelection }) {
       <Facts
         rows={[
           idRow(selection.id),
-          [t('Last seen'), <LastSeen key="heard" location={location} />],
+          [t('Last seen'), <LastSeen key="last_seen" location={location} />],
           [t('Battery'), batteryText(location?.properties, entity?.properties)],
           ...relativesOf(selection, entity),
           ...(location == null ? [] : positionRows(location, selection)),
