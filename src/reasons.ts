@@ -159,6 +159,7 @@ const REASONS_OF_CODE = {
     out_of_crs: 'must lie within reach of the crs',
     out_of_crs_range: '{kind} "{id}" cannot be shown in {crs}: {axis} must be from {minimum} to {maximum}',
     out_of_reach: 'must lie within reach of {crs}',
+    outside_walk_test: 'must be from started_at to ended_at of the walk test',
     out_of_zone: 'must lie within reach of zone "{zone_id}"',
     params_used_up:
       'must have at most {limit} characters on one connection, found {count} with those of other subscriptions',
@@ -511,6 +512,7 @@ export const PARAM_VALUES = {
     characters: 'characters',
     containers: 'arrays and objects',
     different_points: 'different points',
+    different_trackables: 'different trackables',
     elements: 'elements',
     fences: 'fences',
     items: 'items',

@@ -55,6 +55,12 @@ export function raised(
   };
 }
 
+/** Orders alerts by the time at which they were raised, those of the same time by id. */
+export function byRaised(one: Alert, other: Alert): number {
+  const [a, b] = one.raised_at === other.raised_at ? [one.id, other.id] : [one.raised_at, other.raised_at];
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
 /** Returns the severity of a rule's alerts; `warning` by default. */
 export function severityOf({ severity }: AlertRule): Alert['severity'] {
   return severity ?? 'warning';

@@ -14,7 +14,7 @@ import {
 import { formatTime } from '../model/time.ts';
 import type { FilterFields } from '../model/topics.ts';
 import { type BySeverity, NONE } from './alert_room.ts';
-import { after, isOpen } from './alert_state.ts';
+import { after, byRaised, isOpen } from './alert_state.ts';
 import { previewOf } from './preview.ts';
 import { dependsOnSamples, dependsOnStays, type EntityLookup } from './rule_match.ts';
 import { step } from './watch.ts';
@@ -166,7 +166,7 @@ export class Alerts {
   /** Returns all alerts with pending actions applied, newest first. */
   list(): readonly Alert[] {
     const alerts = [...this.#stored.values()].map((alert) => this.#current(alert));
-    return alerts.sort((one, other) => (one.raised_at < other.raised_at ? 1 : -1));
+    return alerts.sort((one, other) => byRaised(other, one));
   }
 
   /** Returns an alert. Throws HUB_NOT_FOUND. */

@@ -1,7 +1,7 @@
 import { DeadlineHeap, type Scheduled } from '../core/deadline_heap.ts';
 import type { Alert, AlertRule } from '../model/alert.ts';
 import type { BySeverity, Severity } from './alert_room.ts';
-import { isClosed, type MovingObject, type AlertSubject, subjectKey, subjectOf } from './alert_state.ts';
+import { type AlertSubject, byRaised, isClosed, type MovingObject, subjectKey, subjectOf } from './alert_state.ts';
 import type { EntityLookup, CompiledRule } from './rule_match.ts';
 
 /**
@@ -160,7 +160,7 @@ export function watchState(stored: Iterable<Alert> = []): WatchState {
     dropped: 0,
     displaced: 0,
   };
-  for (const alert of [...stored].sort((one, other) => (one.raised_at < other.raised_at ? -1 : 1))) {
+  for (const alert of [...stored].sort(byRaised)) {
     state.alerts.set(alert.id, alert);
     const subject = subjectOf(alert);
     const key = subjectKey(alert.rule_id, subject);

@@ -79,9 +79,19 @@ function check(body: EntityBody): AlertRule {
       if (id === '') throw hubError('empty', { path: pathOf(name, [String(i)]), found: '""' });
     }
   }
+  checkPairs(rule);
   const zone = rule.schedule?.time_zone;
   if (zone != null && !isTimeZone(zone)) {
     throw hubError('not_a_time_zone', { path: 'schedule.time_zone', found: show(zone) });
   }
   return rule;
+}
+
+/** Throws HUB_BAD_REQUEST if a rule of distances has no two trackables between which to measure. */
+function checkPairs({ kind, trackable_ids: ids, other_trackable_ids: others }: AlertRule): void {
+  if (kind !== 'separated' && kind !== 'together') return;
+  const differing = new Set([...(ids ?? []), ...(others ?? [])]);
+  if (differing.size < 2) {
+    throw hubError('too_few', { path: 'trackable_ids', limit: 2, unit: 'different_trackables', found: differing.size });
+  }
 }

@@ -16,12 +16,9 @@ export const WALK_TESTS: DocumentKind<WalkTest> = {
   check(body) {
     const test = onlyMembers(WalkTest, schema.parse(body));
     checkPoints(test);
-    const startedMs = checkTime('started_at', test.started_at);
-    const endedMs = checkTime('ended_at', test.ended_at);
+    const { startedMs, endedMs } = spanOf(test);
+    if (endedMs < startedMs) throw hubError('ends_before_start', { path: 'ended_at', found: show(test.ended_at) });
     for (const [i, pass] of (test.passes ?? []).entries()) checkPass(test, pass, `${pathOf('passes', [String(i)])}.`);
-    if (startedMs !== undefined && endedMs !== undefined && endedMs < startedMs) {
-      throw hubError('ends_before_start', { path: 'ended_at', found: show(test.ended_at) });
-    }
     return test;
   },
 };
@@ -40,24 +37,36 @@ function checkPoints({ points }: WalkTest): void {
 }
 
 /**
- * Throws HUB_BAD_REQUEST unless the pass is of a point of the test and has a valid time. `prefix` precedes the members in
- * errors.
+ * Throws HUB_BAD_REQUEST unless the pass is of a point of the test and has a time during it. `prefix` precedes the members
+ * in errors.
  */
 export function checkPass(
-  { points }: WalkTest,
+  test: WalkTest,
   { point_id: id, time }: { point_id: string; time?: string | null },
   prefix: string,
 ): void {
-  if (points?.some((point) => point.id === id) !== true) {
+  if (test.points?.some((point) => point.id === id) !== true) {
     throw hubError('not_a_walk_point', { path: `${prefix}point_id`, found: show(id) });
   }
   if (time == null) throw hubError('missing', { path: `${prefix}time` });
-  checkTime(`${prefix}time`, time);
+  const { startedMs, endedMs } = spanOf(test);
+  const ms = checkTime(`${prefix}time`, time);
+  if (ms < startedMs || ms > endedMs) throw hubError('outside_walk_test', { path: `${prefix}time`, found: show(time) });
 }
 
-/** Returns the time in milliseconds; undefined if it is not set. Throws HUB_BAD_REQUEST. */
-function checkTime(path: string, time: string | null | undefined): number | undefined {
-  if (time == null) return undefined;
+/** Returns start and end of a test in milliseconds; infinite if they are not set. Throws HUB_BAD_REQUEST. */
+function spanOf({ started_at: from, ended_at: to }: WalkTest): {
+  readonly startedMs: number;
+  readonly endedMs: number;
+} {
+  return {
+    startedMs: from == null ? Number.NEGATIVE_INFINITY : checkTime('started_at', from),
+    endedMs: to == null ? Number.POSITIVE_INFINITY : checkTime('ended_at', to),
+  };
+}
+
+/** Returns the time in milliseconds. Throws HUB_BAD_REQUEST. */
+function checkTime(path: string, time: string): number {
   const ms = parseTime(time);
   if (Number.isNaN(ms)) throw hubError('not_a_time', { path, found: show(time) });
   return ms;

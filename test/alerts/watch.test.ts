@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { removalsFor } from '../../src/alerts/alert_room.ts';
-import { after, raised, type AlertSignal } from '../../src/alerts/alert_state.ts';
+import { after, byRaised, raised, type AlertSignal } from '../../src/alerts/alert_state.ts';
 import { step } from '../../src/alerts/watch.ts';
 import { nextMs, unraisedCounts, type WatchEvent, type WatchState, watchState } from '../../src/alerts/watch_state.ts';
 import { destination } from '../../src/core/geo/geodesic.ts';
@@ -42,6 +42,16 @@ for (const [signals, state] of [
 test('an alert that is raised again counts its times', () => {
   const again = after(after(NEW, 'ends', 2000), 'begins', 3000);
   assert.deepEqual([again.times, again.over_at, again.raised_at], [2, undefined, NEW.raised_at]);
+});
+
+test('alerts of the same time have the same order, however they are stored', () => {
+  const alerts = [NEW, { ...NEW, id: 'b' }, { ...NEW, id: 'c', raised_at: '1970-01-01T00:00:00.500Z' }];
+  for (const stored of [alerts, alerts.toReversed()]) {
+    assert.deepEqual(
+      stored.toSorted(byRaised).map(({ id }) => id),
+      ['c', 'a', 'b'],
+    );
+  }
 });
 
 /** A site with the fences `f` and `g`, and trackables and providers with some properties. */

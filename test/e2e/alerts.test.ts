@@ -217,6 +217,10 @@ test('an inapplicable member of a rule or a view is rejected by name', async (t)
     [{ ...rule, kind: 'separated', distance: 5 }, /^trackable_ids: is required for a rule of kind separated/],
     [{ ...rule, kind: 'together', trackable_ids: ['a'], distance: 0 }, /^distance: /],
     [
+      { ...rule, kind: 'separated', trackable_ids: ['a'], distance: 5, other_trackable_ids: ['a'] },
+      /^trackable_ids: must have at least 2 different trackables, found 1$/,
+    ],
+    [
       { ...rule, kind: 'together', trackable_ids: ['a'], distance: 1, other_trackable_ids: [] },
       /^other_trackable_ids: must have at least one id or be absent, found none$/,
     ],

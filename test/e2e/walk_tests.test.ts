@@ -114,6 +114,11 @@ test('A walk test takes its points from the anchors of a zone, and rejects bad m
     ],
     [`/${body.id}/pass`, { point_id: 'c' }, /"point_id: must be the id of a point of the walk test, found .*c/],
     [`/${body.id}/pass`, { point_id: 'local', time: 'x' }, /"time: must be an RFC 3339 date/],
+    [
+      `/${body.id}/pass`,
+      { point_id: 'local', time: '2026-03-01T12:00:00Z' },
+      /"time: must be from started_at to ended_at of the walk test, found .*2026-03-01/,
+    ],
   ];
   for (const [path, sent, message] of BAD) {
     const rejected = await hub.post(`/walk_tests${path}`, sent);

@@ -249,6 +249,7 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   out_of_crs: 'muss in Reichweite des crs liegen',
   out_of_crs_range: '{kind} „{id}“ lässt sich nicht in {crs} zeigen: {axis} muss von {minimum} bis {maximum} sein',
   out_of_reach: 'muss in Reichweite von {crs} liegen',
+  outside_walk_test: 'muss zwischen started_at und ended_at des Gehtests liegen',
   out_of_zone: 'muss in Reichweite der Zone „{zone_id}“ liegen',
   params_used_up:
     'dürfen auf einer Verbindung höchstens {limit} Zeichen haben; mit denen anderer Abonnements sind es {count}',
@@ -460,6 +461,7 @@ export const germanParams: German<typeof PARAM_VALUES> = {
     characters: 'Zeichen',
     containers: 'Listen und Objekte',
     different_points: 'verschiedene Punkte',
+    different_trackables: 'verschiedene Trackables',
     elements: 'Elemente',
     fences: 'Geofences',
     items: 'Elemente',
