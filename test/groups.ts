@@ -113,6 +113,10 @@ export const SLOW: Readonly<Record<string, string>> = {
     'restarts hubs below installed pages; prefix.test.ts of that folder installs the shell below a path',
   'test/hub-ui/setup_zones.test.ts':
     'draws and places zones in a browser; setup_fences.test.ts of that folder draws on the same map, and drawn_features.test.ts moves zones without a browser',
+  'test/documents/cluster_tutorial.test.ts':
+    'starts NATS and three hubs as npm does; tutorials.test.ts of that folder follows the other tutorials',
+  'test/packaging/site.test.ts':
+    'downloads VitePress, and builds the site; site_pages.test.ts of that folder checks its pages and links',
   'test/packaging/packages.test.ts':
     'builds and installs packages; test/deploy/bundle.test.ts runs the bundles that they contain',
   'test/sinks/kafka.test.ts':

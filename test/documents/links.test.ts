@@ -46,10 +46,17 @@ test('brokenLinks and missingPaths only find missing targets', () => {
 });
 
 test('README.md links every document of docs/, which otherwise contains only images and decision records', () => {
+  const names = readdirSync(`${ROOT}docs`).concat(
+    readdirSync(`${ROOT}docs/tutorials`).map((name) => `tutorials/${name}`),
+  );
   const readme = targets(DOCUMENTS.find(({ path }) => path === 'README.md'));
   const anywhere = DOCUMENTS.flatMap(targets);
-  for (const name of readdirSync(`${ROOT}docs`).filter((one) => one !== 'decisions')) {
-    assert.match(name, /^[a-z0-9]+(-[a-z0-9]+)*\.(md|svg)$/, `docs/${name} is neither a document nor a picture`);
+  for (const name of names.filter((one) => one !== 'decisions' && one !== 'tutorials')) {
+    assert.match(
+      name,
+      /^(tutorials\/)?[a-z0-9]+(-[a-z0-9]+)*\.(md|svg)$/,
+      `docs/${name} is neither a document nor a picture`,
+    );
     const links = name.endsWith('.md') ? readme : anywhere;
     assert.ok(links.includes(`docs/${name}`), `no link refers to docs/${name}`);
   }

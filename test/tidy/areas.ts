@@ -187,8 +187,9 @@ export const AREAS: readonly Area[] = [
     path: 'deploy/packages',
     mayImport: ['src/bundle.mjs', 'src/build_ui.mjs', 'src/launch.mjs', 'bench/process/go_installed.ts'],
   },
+  { path: 'deploy/site', mayImport: ['bench/process/hub.ts'] },
   { path: 'sdk', mayImport: [] },
-  { path: 'test', mayImport: ['src', 'workers', 'wasm', 'bench', 'sdk'] },
+  { path: 'test', mayImport: ['src', 'workers', 'wasm', 'bench', 'deploy', 'sdk'] },
 ];
 
 /** The only parts that may import a package. Tests and benches may import any. */

@@ -40,6 +40,7 @@ const ENTRIES = [
   'src/build_ui.mjs',
   'src/bundle.mjs',
   'deploy/packages/command.ts',
+  'deploy/site/command.ts',
   'deploy/packages/location-hub.mjs',
   'src/hub-ui/main.tsx',
   'src/hub-ui/shell/service_worker.ts',
@@ -173,7 +174,7 @@ const TOP_LEVEL = ['package.json', 'package-lock.json', 'tsconfig.json', 'biome.
   .concat(['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'NOTICE']);
 
 /** Names that git ignores, in addition to those with a dot. */
-const IGNORED = /^(node_modules|test-output|(data|config)\.dat.*|.*\.log)$/;
+const IGNORED = /^(node_modules|test-output|dist|(data|config)\.dat.*|.*\.log)$/;
 
 /** Entries of the root folder that do not belong there. */
 export function strayEntries(names: readonly string[]): string[] {
