@@ -233,7 +233,8 @@ function fixOf(
   const [lon, lat, ...height] = value.position.coordinates as [number, number];
   const { receivedMs, eventTimeMs } = row;
   const accepted = acceptStored(value, row);
-  const sent = local === undefined ? accepted : { ...accepted, coordinates: [...local, ...height] };
+  // Without its text, the position is written as the zone places it, also after the zone has moved.
+  const sent = local === undefined ? accepted : { ...accepted, positionText: '', coordinates: [...local, ...height] };
   const zone = entities.zone(source);
   const fix = state.fixes.take(
     received(sent, { seq: 0, receivedMs, generatedMs: eventTimeMs }, newBuffer),

@@ -121,11 +121,11 @@ export function relocate(
   const relocated = new Map<ProviderState | TrackableState, Fix>();
   for (const provider of providers) {
     const { fix } = provider;
-    if (fix?.zone?.id === zoneId) relocated.set(provider, fixInZone(state.fixes, fix, zone));
+    if (isIn(state, fix, zoneId)) relocated.set(provider, fixInZone(state.fixes, fix, zone));
   }
   for (const trackable of trackables) {
     const { fix } = trackable;
-    if (fix?.zone?.id !== zoneId) continue;
+    if (!isIn(state, fix, zoneId)) continue;
     // A trackable has its provider's fix or a copy of it, which has a track of its own if it is fused.
     const provider = state.providers.get(fix.providerId);
     const shared = provider && relocated.get(provider);
@@ -134,4 +134,12 @@ export function relocate(
     relocated.set(trackable, isShared ? shared : fixInZone(state.fixes, fix, zone));
   }
   return relocated;
+}
+
+/**
+ * Whether a fix is in a zone. A fix that was restored while its zone did not exist is in the zone that its source names.
+ */
+function isIn({ zones }: ShardState, fix: Fix | undefined, zoneId: string): fix is Fix {
+  if (fix?.zone !== undefined) return fix.zone.id === zoneId;
+  return fix?.isLocal === true && zones.find(fix.source)?.id === zoneId;
 }
