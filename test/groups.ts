@@ -117,6 +117,8 @@ export const SLOW: Readonly<Record<string, string>> = {
     'starts NATS and three hubs as npm does; tutorials.test.ts of that folder follows the other tutorials',
   'test/packaging/site.test.ts':
     'downloads VitePress, and builds the site; site_pages.test.ts of that folder checks its pages and links',
+  'test/packaging/image.test.ts':
+    'builds an image, and downloads its base; oci_layout.test.ts of that folder writes images of small files',
   'test/packaging/packages.test.ts':
     'builds and installs packages; test/deploy/bundle.test.ts runs the bundles that they contain',
   'test/sinks/kafka.test.ts':

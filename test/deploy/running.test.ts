@@ -207,7 +207,7 @@ describe('The example for Kubernetes', { skip }, () => {
     assert.equal((await hub.put('/providers/tag-1/location', locationOf('tag-1', 1)))?.status, 204, hub.log);
     const [server] = servers;
     assert.ok(server && 'path' in program);
-    const [, ...command] = container.lifecycle.preStop.exec.command;
+    const [, ...command] = container.lifecycle.preStop.exec?.command ?? [];
     const args = command.map((word) => word.replace(/^ldm=.*/, `ldm=${server.pidFile}`));
     execFileSync(program.path, args, { stdio: 'pipe' });
     await until('It accepts no more', async () => !(await isHealthy(server, '/healthz?js-enabled-only=true')));

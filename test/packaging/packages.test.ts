@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { usesHub } from './uses_hub.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const MB = 1024 * 1024;
-/** A location in the middle of nowhere: the hub has no zones. */
-const LOCATION = { provider_id: 'tag-1', provider_type: 'gps', source: 'outdoors', crs: 'EPSG:4326' };
-const POSITION = { type: 'Point', coordinates: [8.4, 49.0] };
 
 const folder = mkdtempSync(join(tmpdir(), 'hub-packages-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -28,47 +24,6 @@ before(() => {
     built.set(kind, path);
   }
 });
-
-/** A program that starts a hub, with only these environment variables. */
-interface Program {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly cwd?: string;
-  readonly env: Readonly<Record<string, string>>;
-}
-
-/** Starts a hub, sends a location, reads the location and the web UI, and stops the hub. */
-async function usesHub({ command, args, cwd, env }: Program): Promise<void> {
-  const hub = spawn(command, args, {
-    ...(cwd === undefined ? {} : { cwd }),
-    env: { ...env, HUB_PORT: '0', HUB_HOST: '127.0.0.1' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ended = once(hub, 'exit');
-  try {
-    const url = await addressOf(hub.stdout);
-    const body = JSON.stringify([{ ...LOCATION, position: POSITION }]);
-    const headers = { 'content-type': 'application/json' };
-    const sent = await fetch(`${url}/hub/v2/providers/locations`, { method: 'PUT', headers, body });
-    assert.equal(sent.status, 204);
-    const listed = (await (await fetch(`${url}/hub/v2/providers/tag-1/location`)).json()) as { position: object };
-    assert.deepEqual(listed.position, POSITION);
-    for (const path of ['/hub-ui/', '/hub/docs', '/hub/docs/swagger-ui-bundle.js']) {
-      assert.equal((await fetch(url + path)).status, 200, path);
-    }
-  } finally {
-    hub.kill('SIGTERM');
-    assert.deepEqual(await ended, [0, null]);
-  }
-}
-
-async function addressOf(printed: NodeJS.ReadableStream): Promise<string> {
-  for await (const line of createInterface(printed)) {
-    const address = line.match(/^ +API +(http:.+)\/hub\/v2$/)?.[1];
-    if (address !== undefined) return address;
-  }
-  throw new Error('The hub ended without naming its address');
-}
 
 test('The npm package runs from an empty folder without a compiler, in at most 150 MB', async () => {
   const home = join(folder, 'home');
