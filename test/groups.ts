@@ -83,6 +83,8 @@ export const SLOW: Readonly<Record<string, string>> = {
     'makes random requests for a minute; reference_api.test.ts of that folder makes each request once',
   'test/core/tracking/filter_oracle.test.ts':
     'downloads packages; filter.test.ts of that folder tests the same filter without an oracle',
+  'test/deploy/helm.test.ts':
+    'downloads and compiles helm; examples.test.ts of that folder checks the manifests that the chart has in common',
   'test/durability/cluster_crash.test.ts':
     'plays crash rounds of a cluster; test/cluster/hub_processes.test.ts has one crash',
   'test/durability/cluster_outages.test.ts':

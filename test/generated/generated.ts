@@ -4,6 +4,7 @@ import { exampleConfigText } from '../../src/config/text.ts';
 import { coveragePage } from '../contract/coverage.ts';
 import { namesIn } from '../contract/named.ts';
 import { readReferenceDocument } from '../contract/reference.ts';
+import { helmValuesSchema } from './helm_values.ts';
 import { reasonsPage } from './reasons_page.ts';
 
 /** A file of the repository that is generated from others. */
@@ -24,6 +25,7 @@ export function generatedFiles(): readonly Generated[] {
   const names = reference && `${JSON.stringify({ ...NAMES, ...namesIn(reference) }, null, 2)}\n`;
   return [
     { path: 'hub_config.yaml', text: exampleConfigText() },
+    { path: 'deploy/helm/values.schema.json', text: helmValuesSchema() },
     { path: 'docs/errors.md', text: reasonsPage() },
     { path: 'test/contract/COVERAGE.md', text: coveragePage() },
     { path: 'test/contract/omlox_names.json', text: names },
