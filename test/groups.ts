@@ -123,6 +123,8 @@ export const SLOW: Readonly<Record<string, string>> = {
     'builds an image, and downloads its base; oci_layout.test.ts of that folder writes images of small files',
   'test/packaging/packages.test.ts':
     'builds and installs packages; test/deploy/bundle.test.ts runs the bundles that they contain',
+  'test/packaging/release_command.test.ts':
+    'builds a package of a copy of the repository; release.test.ts of that folder makes the same changes without building',
   'test/sinks/kafka.test.ts':
     'starts Kafka, which is downloaded; nats.test.ts of that folder has the same faults of a smaller server',
   'test/store/wide_column_contract.test.ts':

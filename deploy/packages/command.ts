@@ -2,10 +2,12 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { buildHelmChart } from './helm_chart.ts';
 import { ARCHITECTURES, buildImage } from './image.ts';
 import type { Processor } from './installed_hub.ts';
 import { buildLinuxPackage } from './linux_package.ts';
 import { buildNpmPackage } from './npm_package.ts';
+import { buildPythonSdk, buildTypeScriptSdk } from './sdk_packages.ts';
 
 /**
  * `npm run package -- KIND... [--out FOLDER] [--processor NAME]...`: builds packages of the hub, and prints their paths and
@@ -26,6 +28,9 @@ const BUILDERS: Readonly<Record<string, (folder: string) => Promise<Built>>> = {
   deb: async (folder) => ({ path: await buildLinuxPackage(ROOT, folder, 'deb') }),
   rpm: async (folder) => ({ path: await buildLinuxPackage(ROOT, folder, 'rpm') }),
   image: (folder) => buildImage(ROOT, folder, processors),
+  chart: async (folder) => ({ path: await buildHelmChart(ROOT, folder) }),
+  'sdk-typescript': async (folder) => ({ path: buildTypeScriptSdk(ROOT, folder) }),
+  'sdk-python': async (folder) => ({ path: buildPythonSdk(ROOT, folder) }),
 };
 
 const { values, positionals } = argumentsOf();

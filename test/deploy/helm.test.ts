@@ -3,11 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { goInstalled } from '../../bench/process/go_installed.ts';
+import { HELM } from '../../deploy/packages/helm_chart.ts';
 import { readPermissions } from '../../src/config/permissions_file.ts';
 import { ROOT } from '../documents/documents.ts';
 import { configOf, podEnvironment, type Resource, resourcesIn, resourcesOf } from './deploy_files.ts';
 
-const HELM = { path: 'helm.sh/helm/v3/cmd/helm', version: 'v3.22.0', name: 'helm' };
 /** Of Kubernetes; helm from the module proxy assumes an old one. */
 const VERSION = '--kube-version=1.30';
 const CHART = `${ROOT}deploy/helm`;

@@ -26,6 +26,7 @@ const CLOCKS = [
   'src/lane',
   'workers/wide_column.ts',
   'bench',
+  'deploy/packages/release_command.ts',
   'test',
   'sdk',
 ];
@@ -41,6 +42,7 @@ const ENTRIES = [
   'src/bundle.mjs',
   'deploy/packages/command.ts',
   'deploy/site/command.ts',
+  'deploy/packages/release_command.ts',
   'deploy/packages/location-hub.mjs',
   'src/hub-ui/main.tsx',
   'src/hub-ui/shell/service_worker.ts',
