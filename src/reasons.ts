@@ -37,6 +37,8 @@ const REASONS_OF_CODE = {
     import_being_stored: 'Cannot cancel the import {import_id}: it is being stored',
     import_too_large: 'Cannot import all or nothing in a cluster: changes may have {limit} bytes as JSON',
     invalid_polygon: 'must be a valid polygon, found {defect} at {position}',
+    keys_without_authorization:
+      'Cannot create an API key: anyone could, since the hub requires no authorization; set require_authorization',
     keyword_mismatch: 'does not match the schema: {keyword}',
     limit_reached: 'must be at most {limit}, found {count} before this one',
     line_touches_itself: 'must be on a line that does not cross or touch itself',
@@ -125,6 +127,7 @@ const REASONS_OF_CODE = {
     not_geojson: 'must be a GeoJSON {type}',
     not_geojson_of: 'must be a GeoJSON geometry of one of the types {allowed}',
     not_geojson_of_two: 'must be a GeoJSON {type} or {other_type}',
+    not_in_the_future: 'must be in the future',
     not_in_range: 'must be a number from {minimum} to {maximum}',
     not_json: 'must be JSON, found {detail}',
     not_json_pointers: 'must be a list of JSON Pointers',
@@ -219,6 +222,7 @@ const REASONS_OF_CODE = {
     unclosed_string: 'expected a closing quote for the string at column {column}, found the end',
     unknown_list: 'is no list of entities',
     unknown_parameter: 'is no parameter of this path, which has {allowed}',
+    unknown_role: 'must be a role of permissions.yaml',
     unknown_zone: 'must be the id or foreign id of a zone',
     unreadable_change: 'must fit what was sent, found what the access token may not read',
     url_with_credentials: 'must have no user name and password',
@@ -228,9 +232,14 @@ const REASONS_OF_CODE = {
     zone_without_position: 'must be a zone with a position, found {found} without one',
   },
   HUB_NOT_AUTHENTICATED: {
+    key_expired: 'The API key "{id}" is not valid: it has expired',
+    key_revoked: 'The API key "{id}" is not valid: it was revoked',
+    key_unknown: 'The API key is not valid: the hub has no such key',
+    no_identity_server: 'The access token is not valid: the hub has no identity server, and accepts only API keys',
     no_token: 'Cannot {request}: there is no access token',
     source_token: 'Cannot accept data for source "{id}": its token is missing or wrong',
-    subscription_expired: 'The access token of subscription {subscription_ids} has expired: nothing more is sent there',
+    subscription_expired:
+      'The access token of subscription {subscription_ids} has expired or was revoked: nothing more is sent there',
     token_algorithm: 'The access token is not valid: its algorithm is not accepted',
     token_claim: 'The access token is not valid: its claim {claim} is missing or does not fit',
     token_client:
@@ -253,6 +262,7 @@ const REASONS_OF_CODE = {
     id_not_owned: 'the access token permits what its holder owns alone',
     items_not_owned:
       'Cannot {request}: the access token permits what its holder owns alone, and not every {member} of the body is owned',
+    key_permits_more: 'must permit no more than the access token, found that only the key may {request}',
     never_owned:
       'Cannot {request}: the access token permits what its holder owns alone, and it is no matter of ownership',
     not_owned: 'Cannot {request}: the access token permits what its holder owns alone, and it is not owned',
@@ -433,6 +443,7 @@ const KINDS = {
   alert: 'alert',
   alert_rule: 'alert rule',
   anchor: 'anchor',
+  api_key: 'API key',
   fence: 'fence',
   link: 'link',
   provider: 'provider',
@@ -507,6 +518,7 @@ export const PARAM_VALUES = {
   unit: {
     alert_rules: 'alert rules',
     anchors: 'anchors',
+    api_keys: 'API keys',
     bytes: 'bytes',
     bytes_of_json: 'bytes of JSON',
     characters: 'characters',

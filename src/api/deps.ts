@@ -30,6 +30,8 @@ import type { Consumption } from '../model/usage.ts';
 import type { Link, LinkState } from '../model/link.ts';
 import type { EventTopic } from '../model/logged_event.ts';
 import type { MapView } from '../model/view.ts';
+import type { Access } from '../auth/authorizer.ts';
+import type { StoredApiKey } from '../model/api_key.ts';
 import type { WalkTest } from '../model/walk_test.ts';
 import type { Zone } from '../model/zone.ts';
 import type { DescribeProtocol } from '../socket/docs/async_api.ts';
@@ -88,6 +90,7 @@ export interface ApiDeps extends ErrorTyping {
   readonly alerts: AlertsApi;
   readonly views: Documents<MapView>;
   readonly walkTests: Documents<WalkTest>;
+  readonly keys: ApiKeysApi;
   readonly links: LinksApi;
   readonly operation: OperationDeps;
   readonly rpc: RpcDeps;
@@ -124,6 +127,18 @@ export interface VersionInfo extends HubIdentity {
   readonly hub_version: string;
   readonly vendor: string;
   readonly api_version: string;
+}
+
+/** API keys. */
+export interface ApiKeysApi {
+  readonly documents: Documents<StoredApiKey>;
+  /**
+   * Creates a key on behalf of a token, and returns it with its secret. Rejects with HUB_BAD_REQUEST, and with
+   * HUB_NOT_AUTHORIZED if it would permit more than the token.
+   */
+  create(body: unknown, token: string | undefined): Promise<{ readonly document: StoredApiKey; readonly key: string }>;
+  /** Rejects with HUB_NOT_FOUND and HUB_UNAVAILABLE. */
+  revoke(id: string): Promise<StoredApiKey>;
 }
 
 /** Alerts, and the rules that raise them. */
@@ -224,7 +239,7 @@ export interface EventsApi {
     topic: EventTopic,
     params: Readonly<Record<string, unknown>>,
     token: string | undefined,
-  ): Promise<TopicSelection & { readonly expiresMs: number }>;
+  ): Promise<TopicSelection & Pick<Access, 'expiresMs' | 'revoked'>>;
   /** Wall-clock time. */
   now(): number;
   schedule(delayMs: number, callback: () => void): () => void;

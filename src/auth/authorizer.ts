@@ -12,12 +12,15 @@ export interface Access {
   readonly owned: OwnedEntities | undefined;
   /** For limited access, the entities that the request may reference and see. */
   readonly readable: Readable | undefined;
-  /** Expiry in milliseconds since 1970; Infinity without a token. */
+  /** Expiry in milliseconds since 1970; Infinity without a token, and for an API key without expiry. */
   readonly expiresMs: number;
+  /** Aborted when the API key of the request is revoked; absent without a key. */
+  readonly revoked?: AbortSignal | undefined;
   /** Subject of the token; undefined without a token. */
   readonly subject?: string | undefined;
 }
 
+/** Access without a token. */
 export const FULL_ACCESS: Access = { owned: undefined, readable: undefined, expiresMs: Number.POSITIVE_INFINITY };
 
 /** Permissions of a token for some targets. */
@@ -27,20 +30,20 @@ export interface PermittedTargets {
   readonly owned: OwnedEntities | undefined;
 }
 
+/** Verifies tokens: access tokens of an identity server, and API keys. See TokenVerifier. */
+export type Tokens = Pick<TokenVerifier, 'verified'>;
+
 /** Decides whether a request with or without a token may access a target. */
 export class Authorizer {
   readonly #policy: Policy;
-  readonly #tokens: Pick<TokenVerifier, 'verified'>;
+  readonly #tokens: Tokens;
   readonly #readers: (resource: Resource) => readonly Target[];
   readonly #readable = new WeakMap<VerifiedToken, Readable>();
 
   /** `readers` are the targets that return all entities of a kind. */
   constructor(
     policy: Policy,
-    {
-      tokens,
-      readers,
-    }: { tokens: Pick<TokenVerifier, 'verified'>; readers: (resource: Resource) => readonly Target[] },
+    { tokens, readers }: { tokens: Tokens; readers: (resource: Resource) => readonly Target[] },
   ) {
     this.#policy = policy;
     this.#tokens = tokens;
@@ -74,14 +77,35 @@ export class Authorizer {
     return { reaches, owned: verified?.owned };
   }
 
+  /**
+   * Returns the first target that some roles and owned entities permit beyond what the token permits; undefined if there
+   * is none. Rejects like `permitted`.
+   */
+  async exceeding(
+    targets: readonly Target[],
+    token: string | undefined,
+    { roles, owned }: Pick<VerifiedToken, 'roles' | 'owned'>,
+  ): Promise<Target | undefined> {
+    const by = token === undefined ? undefined : await this.#tokens.verified(token);
+    const ownsAll = RESOURCES.every((resource) =>
+      owned.all(resource).every((id) => by?.owned.has(resource, id) === true),
+    );
+    return targets.find((target) => {
+      const wanted = this.#policy.reach(roles, target);
+      const given = this.#policy.reach(by?.roles ?? [], target);
+      if (wanted === undefined || given === 'ANY') return false;
+      return wanted === 'ANY' || given === undefined || !ownsAll;
+    });
+  }
+
   #accessOf(token: VerifiedToken, target: Target): Access {
-    const { roles, owned, expiresMs, subject } = token;
+    const { roles, owned, expiresMs, subject, revoked } = token;
     const reach = this.#policy.reach(roles, target);
     if (reach === undefined) {
       throw hubError('not_permitted', { request: target.name });
     }
-    if (reach === 'ANY') return { owned: undefined, readable: undefined, expiresMs, subject };
-    return { owned, readable: this.#readableBy(token), expiresMs, subject };
+    if (reach === 'ANY') return { owned: undefined, readable: undefined, expiresMs, subject, revoked };
+    return { owned, readable: this.#readableBy(token), expiresMs, subject, revoked };
   }
 
   #readableBy(token: VerifiedToken): Readable {

@@ -29,8 +29,10 @@ export interface VerifiedToken {
   readonly owned: OwnedEntities;
   /** The claim `sub`; undefined without one. */
   readonly subject?: string;
-  /** Expiry, including clock tolerance. */
+  /** Expiry, including clock tolerance; Infinity for an API key without one. */
   readonly expiresMs: number;
+  /** Aborted when an API key is revoked, changed or deleted; absent for other tokens. */
+  readonly revoked?: AbortSignal;
 }
 
 /** Thrown for a rejected token. */

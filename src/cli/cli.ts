@@ -5,6 +5,7 @@ import { CliError } from './command_error.ts';
 import { dataCommands } from './data/commands.ts';
 import { demoCommand } from './demo/demo.ts';
 import { doctorCommand } from './doctor/doctor.ts';
+import { keysCommand } from './keys.ts';
 import { replayCommand } from './replay/replay.ts';
 import { rpcCommand } from './rpc.ts';
 import { sinksCommand } from './sinks.ts';
@@ -20,6 +21,7 @@ const program = new Command('hub')
   .addCommand(rpcCommand())
   .addCommand(sinksCommand())
   .addCommand(sourcesCommand())
+  .addCommand(keysCommand())
   .addCommand(doctorCommand());
 for (const command of dataCommands()) program.addCommand(command);
 

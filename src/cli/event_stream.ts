@@ -1,6 +1,6 @@
 import { parseLossless } from '../model/lossless_numbers.ts';
 import { CliError } from './command_error.ts';
-import { unreachable } from './hub_client.ts';
+import { tokenHere, unreachable } from './hub_client.ts';
 
 /** A topic with the filters and transformations of its events. */
 export interface StreamSubscription {
@@ -38,6 +38,8 @@ export async function openEventStream(hub: string, wanted: Wanted): Promise<Even
   const { subscriptions, onEvents, signal } = wanted;
   signal.throwIfAborted();
   const socket = new WebSocket(`${hub.replace(/^http/, 'ws')}/hub/v2/ws/socket`);
+  const token = tokenHere();
+  const access = token === undefined ? {} : { token };
   const waiting = [...subscriptions];
   const subscribed = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<string | undefined>();
@@ -53,7 +55,10 @@ export async function openEventStream(hub: string, wanted: Wanted): Promise<Even
   const next = () => {
     const subscription = waiting[0];
     if (subscription === undefined) subscribed.resolve();
-    else socket.send(JSON.stringify({ event: 'subscribe', ...subscription }));
+    else
+      socket.send(
+        JSON.stringify({ event: 'subscribe', ...subscription, params: { ...subscription.params, ...access } }),
+      );
   };
   socket.addEventListener('open', next);
   socket.addEventListener('message', ({ data }) => {

@@ -21,8 +21,18 @@ export interface HubClient {
   send(method: string, path: string, body?: unknown): Promise<HubReply>;
 }
 
-/** A client of the hub at the address, until the signal is aborted. */
+/** Environment variable with the access token or API key of commands. */
+const TOKEN_VARIABLE = 'HUB_TOKEN';
+
+/** The access token or API key of commands; undefined without one. */
+export function tokenHere(): string | undefined {
+  return process.env[TOKEN_VARIABLE]?.trim() || undefined;
+}
+
+/** A client of the hub at the address, until the signal is aborted. It sends the token of the environment. */
 export function hubClient(hub: string, { signal }: { signal: AbortSignal }): HubClient {
+  const token = tokenHere();
+  const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
   async function ask(method: string, path: string, body: unknown): Promise<{ response: Response; text: string }> {
     signal.throwIfAborted();
     // fetch leaves its listener on a signal until the request is garbage collected, so each of the thousands of
@@ -31,7 +41,11 @@ export function hubClient(hub: string, { signal }: { signal: AbortSignal }): Hub
     const abort = (): void => request.abort(signal.reason);
     signal.addEventListener('abort', abort);
     try {
-      const init = { method, signal: request.signal, headers: { 'content-type': 'application/json' } };
+      const init = {
+        method,
+        signal: request.signal,
+        headers: { 'content-type': 'application/json', ...authorization },
+      };
       const sent = body === undefined ? init : { ...init, body: JSON.stringify(body) };
       const response = await fetch(`${hub}/hub/v2${path}`, sent);
       return { response, text: await response.text() };

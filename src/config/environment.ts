@@ -15,6 +15,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  */
 const PREFIXES = ['DEEPHUB_', 'HUB_'];
 const CONFIG_PATH = 'CONFIG_PATH';
+/** The token of commands, which is no setting of the hub. */
+const COMMAND_TOKEN = 'HUB_TOKEN';
 
 /**
  * Kubernetes passes each container the address of each service: that of a service called hub as HUB_PORT, which is also
@@ -44,7 +46,9 @@ export function readEnvironment(env: Environment, into: CollectedSettings): void
   for (const prefix of PREFIXES) {
     const named = [...ALIASES, ...KEYS.map((key) => [key, key] as const)];
     const known = new Map(named.map(([name, key]) => [prefix + name.toUpperCase(), key]));
-    const names = Object.keys(env).filter((name) => name.startsWith(prefix) && name !== prefix + CONFIG_PATH);
+    const names = Object.keys(env).filter(
+      (name) => name.startsWith(prefix) && name !== prefix + CONFIG_PATH && name !== COMMAND_TOKEN,
+    );
     for (const name of names.sort()) {
       const text = withoutLineEnd(env[name] ?? '');
       if (!text || USER_INTERFACE.test(name)) continue;

@@ -46,14 +46,13 @@ export const ConfigSchema = Type.Object({
   require_authorization: Type.Boolean({
     default: false,
     description:
-      'Whether requests need an access token. permissions.yaml next to this file defines what a token permits.',
+      'Whether requests need an access token or an API key. permissions.yaml next to this file defines what they permit.',
   }),
   openid_config_url: Text({
-    description: 'URL of the OpenID configuration of the identity server. Required with require_authorization.',
+    description: 'URL of the OpenID configuration of the identity server. null: only API keys are accepted.',
   }),
   openid_client_name: Text({
-    description:
-      'Client that tokens must name in aud, azp, cid, client_id or appid. Required with require_authorization.',
+    description: 'Client that tokens must name in aud, azp, cid, client_id or appid. Required with openid_config_url.',
   }),
   openid_client_secret: Text({
     secret: true,

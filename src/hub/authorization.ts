@@ -2,17 +2,21 @@ import { join, resolve } from 'node:path';
 import type { Authorization } from '../api/api.ts';
 import { ROUTES } from '../api/routes/routes.ts';
 import { RouteTargets } from '../api/targets.ts';
-import { type Access, Authorizer, bearerToken, type PermittedTargets } from '../auth/authorizer.ts';
+import { isApiKey } from '../auth/api_key_text.ts';
+import { ApiKeyVerifier } from '../auth/api_keys.ts';
+import { type Access, Authorizer, bearerToken, type PermittedTargets, type Tokens } from '../auth/authorizer.ts';
 import type { Fetch } from '../auth/fetch_json.ts';
 import { IdentityServer } from '../auth/identity_server.ts';
+import { OwnedEntities } from '../auth/ownership.ts';
 import { Policy } from '../auth/policy.ts';
 import { TokenVerifier } from '../auth/tokens.ts';
 import { readConfigFile } from '../config/load.ts';
 import { readPermissions } from '../config/permissions_file.ts';
 import type { Config } from '../config/schema.ts';
-import { StartupError } from '../errors.ts';
+import { hubError, StartupError } from '../errors.ts';
+import type { ApiKey } from '../model/api_key.ts';
 import { RESOURCES, type RoleRules } from '../model/permission.ts';
-import { show } from '../model/error_value_text.ts';
+import { pathOf, show } from '../model/error_value_text.ts';
 import type { PubSubDeps } from '../socket/deps.ts';
 import type { MethodRequest } from '../socket/rpc_session.ts';
 import { RpcTargets } from '../socket/rpc_targets.ts';
@@ -37,8 +41,15 @@ export interface HubAuthorization {
    * are limited. Rejects with HUB_NOT_AUTHENTICATED for an invalid token.
    */
   permitted(header: string | undefined): Promise<string>;
-  /** Sign-in settings of the web UI. */
-  readonly signIn: { readonly config_url: string; readonly client_id: string };
+  /** Verifies API keys. */
+  readonly keys: Pick<ApiKeyVerifier, 'attach' | 'changed'>;
+  /**
+   * Checks a new API key that is created with a token. Rejects with HUB_BAD_REQUEST if it has an unknown role, and with
+   * HUB_NOT_AUTHORIZED if it permits more than the token.
+   */
+  checkKey(key: Pick<ApiKey, 'roles' | 'owned_resources'>, token: string | undefined): Promise<void>;
+  /** Sign-in settings of the web UI; null without an identity server. */
+  readonly signIn: { readonly config_url: string; readonly client_id: string } | null;
   /** Returns the number of signatures verified since start: one per token. */
   verifications(): number;
   close(): void;
@@ -63,7 +74,7 @@ interface AuthorizationDeps {
 const FILE = 'permissions.yaml';
 
 /**
- * Reads the permissions and contacts the identity server. Returns undefined if authorization is off. If the identity
+ * Reads the permissions and contacts the identity server, if there is one. Returns undefined if authorization is off. If the identity
  * server is unreachable, the hub starts nevertheless and admits only guests until it replies. Throws a StartupError if
  * a setting is missing or the permissions are invalid.
  */
@@ -72,7 +83,7 @@ export function openAuthorization(
   { log, outgoing, clock }: AuthorizationDeps,
 ): HubAuthorization | undefined {
   if (!config.require_authorization) return undefined;
-  const { configUrl, client } = required(config);
+  const openId = openIdIn(config);
   const routes = new RouteTargets(ROUTES);
   const topics = new TopicTargets();
   const roles = permissionsIn(config.config_path);
@@ -93,25 +104,17 @@ export function openAuthorization(
       place: rule.location,
     });
   }
-  const fetch = outgoing({ trusted: certificateIn(config), verify: config.verify_authserver });
-  if (!config.verify_authserver)
-    log.warn('The certificate of the identity server is not verified: anybody may issue tokens');
-  const identityServer = new IdentityServer({
-    configUrl,
-    fetch,
-    now: clock.elapsed,
-    state: (is, error) => report(log, is, error),
-  });
-  const tokens = new TokenVerifier({
-    identityServer,
-    now: clock.now,
-    skipIssuer: config.openid_skip_issuer_verification,
-    toleranceSeconds: config.openid_clock_tolerance,
-    claims: { client, roles: config.openid_role_claims, ownedResources: config.openid_owned_resources_claim },
-    isRole: (name) => policy.has(name),
-  });
+  const isRole = (name: string): boolean => policy.has(name);
+  const keys = new ApiKeyVerifier({ now: clock.now, isRole });
+  const openIdTokens = openId === null ? undefined : openTokens(openId, config, { log, outgoing, clock, isRole });
+  const tokens: Tokens = {
+    verified(token) {
+      if (isApiKey(token)) return keys.verified(token);
+      if (openIdTokens === undefined) throw hubError('no_identity_server');
+      return openIdTokens.verified(token);
+    },
+  };
   const authorizer = new Authorizer(policy, { tokens, readers: (resource) => routes.readersOf(resource) });
-  void identityServer.warm();
   return {
     api: { targets: routes, admit: (target, token) => authorizer.admit(target, token) },
     socket({ use, path, topic, token }) {
@@ -138,10 +141,57 @@ export function openAuthorization(
     async permitted(header) {
       return permittedText(await authorizer.permitted(targets, bearerToken(header)));
     },
-    signIn: {
-      config_url: config.openid_browser_config_url ?? configUrl,
-      client_id: config.openid_browser_client_name ?? client,
+    keys,
+    async checkKey({ roles, owned_resources: resources }, token) {
+      const unknown = roles.findIndex((role) => !isRole(role));
+      if (unknown >= 0) {
+        const path = pathOf('roles', [String(unknown)]);
+        throw hubError('unknown_role', { path, found: show(roles[unknown]) });
+      }
+      const owned = OwnedEntities.from(resources);
+      const beyond = await authorizer.exceeding(targets, token, { roles, owned });
+      if (beyond !== undefined) throw hubError('key_permits_more', { path: 'roles', request: beyond.name });
     },
+    signIn: openId && {
+      config_url: config.openid_browser_config_url ?? openId.configUrl,
+      client_id: config.openid_browser_client_name ?? openId.client,
+    },
+    verifications: () => openIdTokens?.verifications() ?? 0,
+    close: () => openIdTokens?.close(),
+  };
+}
+
+interface OpenIdTokens extends Tokens {
+  verifications(): number;
+  close(): void;
+}
+
+/** Verifies access tokens by the keys of the identity server, which it contacts. */
+function openTokens(
+  { configUrl, client }: OpenId,
+  config: Config,
+  { log, outgoing, clock, isRole }: AuthorizationDeps & { isRole(name: string): boolean },
+): OpenIdTokens {
+  const fetch = outgoing({ trusted: certificateIn(config), verify: config.verify_authserver });
+  if (!config.verify_authserver)
+    log.warn('The certificate of the identity server is not verified: anybody may issue tokens');
+  const identityServer = new IdentityServer({
+    configUrl,
+    fetch,
+    now: clock.elapsed,
+    state: (is, error) => report(log, is, error),
+  });
+  const tokens = new TokenVerifier({
+    identityServer,
+    now: clock.now,
+    skipIssuer: config.openid_skip_issuer_verification,
+    toleranceSeconds: config.openid_clock_tolerance,
+    claims: { client, roles: config.openid_role_claims, ownedResources: config.openid_owned_resources_claim },
+    isRole,
+  });
+  void identityServer.warm();
+  return {
+    verified: (token) => tokens.verified(token),
     verifications: () => tokens.verifications,
     close: () => identityServer.close(),
   };
@@ -158,18 +208,30 @@ function permittedText({ reaches, owned }: PermittedTargets): string {
   return JSON.stringify({ permissions, owned: Object.fromEntries(ids) });
 }
 
-function required(config: Config): { configUrl: string; client: string } {
+interface OpenId {
+  readonly configUrl: string;
+  /** The client that tokens must name. */
+  readonly client: string;
+}
+
+/**
+ * Returns the settings of the identity server; null without one, which leaves API keys as the only way to authenticate.
+ * Throws a StartupError if only one of the settings is set.
+ */
+function openIdIn(config: Config): OpenId | null {
   const { openid_config_url: configUrl, openid_client_name: client } = config;
   const problems: string[] = [];
-  if (client === null) problems.push('openid_client_name: is required with require_authorization, found nothing');
-  if (configUrl === null) problems.push('openid_config_url: is required with require_authorization, found nothing');
+  if (client === null && configUrl !== null)
+    problems.push('openid_client_name: is required with openid_config_url, found nothing');
+  if (configUrl === null && client !== null)
+    problems.push('openid_config_url: is required with openid_client_name, found nothing');
   for (const name of ['openid_config_url', 'openid_browser_config_url'] as const) {
     const url = config[name];
     if (url === null || /^https?:$/.test(URL.parse(url)?.protocol ?? '')) continue;
     problems.push(`${name}: must be an http or https address, found ${JSON.stringify(url)}`);
   }
-  if (configUrl === null || client === null || problems.length > 0) throw new StartupError(problems.sort().join('\n'));
-  return { configUrl, client };
+  if (problems.length > 0) throw new StartupError(problems.sort().join('\n'));
+  return configUrl === null || client === null ? null : { configUrl, client };
 }
 
 function permissionsIn(folder: string): readonly RoleRules[] {

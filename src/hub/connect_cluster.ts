@@ -5,6 +5,7 @@ import type { Config } from '../config/schema.ts';
 import { clusterSettings } from '../config/settings.ts';
 import type { EntityWrite } from '../core/entity_write.ts';
 import { ALERT_RULES } from '../entities/alert_rules.ts';
+import { API_KEYS } from '../entities/api_keys.ts';
 import { LINKS } from '../entities/links.ts';
 import { RULES_SETTING } from '../entities/locating_rules.ts';
 import { MAP_VIEWS } from '../entities/map_views.ts';
@@ -32,7 +33,7 @@ const SHARED: readonly string[] = [RULES_SETTING, LICENSE_SETTING];
 const SHARED_PREFIXES = [
   ...[UNS_OWNER_PREFIX, 'alert ', 'alert_act ', ALERT_RULES.prefix, LINKS.prefix, MAP_VIEWS.prefix],
   ...[SINKS.prefix, 'sink_command ', 'sink_progress ', LINK_PROGRESS_PREFIX, WALK_TESTS.prefix],
-  ...[SOURCES.prefix, 'source_token '],
+  ...[SOURCES.prefix, 'source_token ', API_KEYS.prefix],
 ];
 
 interface ClusterDeps {

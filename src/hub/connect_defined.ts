@@ -25,6 +25,9 @@ import { definedWrites } from '../store/entity_json.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import type { Clock } from '../time/clock.ts';
 import { connectLinks, type HubLinks } from './connect_links.ts';
+import type { ApiKeysApi } from '../api/deps.ts';
+import type { HubAuthorization } from './authorization.ts';
+import { connectKeys } from './connect_keys.ts';
 import { connectSources } from './connect_sources.ts';
 import type { Stages } from './connect_stages.ts';
 import type { Database } from './connect_database.ts';
@@ -43,6 +46,7 @@ export interface DefinedParts {
   readonly thirdParties: ThirdPartyEvents;
   readonly walkTests: Documents<WalkTest>;
   readonly dataSources: Sources;
+  readonly keys: ApiKeysApi;
   /** Applies the stored value of a setting; null if it was deleted. */
   applyDefined(name: string, text: string | null): void;
 }
@@ -62,6 +66,7 @@ interface DefinedDeps {
   readonly eventLog: EventLog | undefined;
   readonly counts: HubCounts;
   readonly keepRows: Database['keep'];
+  readonly authorization: HubAuthorization | undefined;
 }
 
 export function connectDefined(deps: DefinedDeps): DefinedParts {
@@ -120,6 +125,7 @@ export function connectDefined(deps: DefinedDeps): DefinedParts {
     rulesNaming: (id) => new Set(alerts.rules.list.flatMap((rule) => (rule.sinks?.includes(id) ? [rule.id] : []))),
   });
   const dataSources = connectSources({ ...deps, commit });
+  const keys = connectKeys({ commit, now: clock.now, authorization: deps.authorization });
   return {
     alerts,
     views,
@@ -129,10 +135,12 @@ export function connectDefined(deps: DefinedDeps): DefinedParts {
     thirdParties,
     walkTests,
     dataSources,
+    keys,
     applyDefined(name, text) {
       const isOfLinks = linkProgress.apply(name, text) || links.apply(name, text);
       const isApplied = isOfLinks || views.apply(name, text) || alerts.apply(name, text);
-      if (!isApplied && !walkTests.apply(name, text) && !sinks.apply(name, text)) dataSources.apply(name, text);
+      if (isApplied || keys.documents.apply(name, text)) return;
+      if (!walkTests.apply(name, text) && !sinks.apply(name, text)) dataSources.apply(name, text);
     },
   };
 }

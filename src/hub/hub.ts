@@ -23,6 +23,7 @@ import { HEARTBEAT_MS, type Clock, every, openClock, schedule } from '../time/cl
 import type { HubAuthorization, OutgoingTls } from './authorization.ts';
 import { clusterStore, connectCluster, settingsByHub } from './connect_cluster.ts';
 import { openEventLog, trimEvents } from './connect_events.ts';
+import { warnOfNoKeys } from './connect_keys.ts';
 import { connectHistory } from './connect_history.ts';
 import { connectMqtt } from './connect_mqtt.ts';
 import { openRpc } from './connect_rpc.ts';
@@ -141,7 +142,7 @@ async function openOn(
   const reading = beginReading(store);
   const { max_geometry_check_time: limitMs } = config;
   const shapes = new LargeShapes({ small: await openShapeChecks(), limitMs, schedule });
-  const parts = connectParts({ clock, machine, store, eventLog, cluster, config, log, shapes });
+  const parts = connectParts({ clock, machine, store, eventLog, cluster, config, log, shapes, authorization });
   const isOut = Promise.withResolvers<Error>();
   let mqtt: Mqtt | undefined;
   const { shards, collisions, ticker, fanout, entities, sources, writer } = parts;
@@ -196,6 +197,7 @@ async function openOn(
     warnOfExposure(config, log);
     warnOfClusterExposure(config, log);
     warnOfMqttPassword(config, log);
+    warnOfNoKeys(parts, authorization, log);
     const care = new CertificateCare(listening, { log, now: parts.now });
     const background = startBackground(parts, care, { config, log });
     const stopTrimming = trimEvents(eventLog, { store, config, clock, log });

@@ -10,6 +10,7 @@ import type { Store } from '../store/store.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import type { Clock } from '../time/clock.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
+import type { HubAuthorization } from './authorization.ts';
 import { connectDefined, type DefinedParts } from './connect_defined.ts';
 import { clusterDatabase } from './connect_cluster.ts';
 import { connectDatabase, type Database } from './connect_database.ts';
@@ -50,6 +51,8 @@ interface PartsDeps {
   readonly config: Config;
   readonly log: Log;
   readonly shapes: ShapeChecks;
+  /** Undefined: the hub requires no authorization. */
+  readonly authorization?: HubAuthorization | undefined;
   /** By default the machine of this process. */
   readonly machine?: Machine;
 }
@@ -59,7 +62,7 @@ interface PartsDeps {
  * to components that are created later are functions. No component does any work before the first item.
  */
 export function connectParts(deps: PartsDeps): Parts {
-  const { clock, store, eventLog, cluster, config, log, shapes, machine = thisMachine() } = deps;
+  const { clock, store, eventLog, cluster, config, log, shapes, authorization, machine = thisMachine() } = deps;
   const counts = newCounts();
   const { turns } = machine;
   const zones = new ZoneTable();
@@ -125,7 +128,7 @@ export function connectParts(deps: PartsDeps): Parts {
     entities,
     cluster,
     ingest: incoming.ingest,
-    ...{ eventLog, counts, keepRows: database.keep },
+    ...{ eventLog, counts, keepRows: database.keep, authorization },
     // The log of a cluster has the changes of its records.
     logsEvents: eventLog !== undefined && cluster === undefined,
   });

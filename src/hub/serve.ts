@@ -147,7 +147,8 @@ function isForRpc({ path }: Peer): boolean {
 
 function apiDeps(parts: ServedParts, config: Config): Omit<GuardedApiDeps, 'demo'> {
   const { now, turns, cluster, shards, entities, rules, imports, ingest, sources } = parts;
-  const { operation, authorization, mqtt, recording, alerts, views, hubLinks, sinks, walkTests, dataSources } = parts;
+  const { operation, authorization, mqtt, recording, alerts, views, hubLinks, sinks, walkTests, dataSources, keys } =
+    parts;
   return {
     entities,
     alerts,
@@ -155,6 +156,7 @@ function apiDeps(parts: ServedParts, config: Config): Omit<GuardedApiDeps, 'demo
     links: { documents: parts.links, state: hubLinks.state },
     sinks,
     walkTests,
+    keys,
     sources: dataSources,
     read: (query) => {
       if (cluster === undefined) return shards.ask(query);
@@ -323,8 +325,9 @@ function eventsApi(parts: ServedParts, { authorize, ...deps }: SelectingDeps): E
     schedule: parts.machine.schedule,
     async selectTopic(topic, params, token) {
       const access = await (authorize?.({ use: 'subscribe', path: '/v2/', topic, token }) ?? FULL_ACCESS);
+      const { expiresMs, revoked } = access;
       try {
-        return { ...selectTopic(topic, params, { access, deps: { ...deps, zones } }), expiresMs: access.expiresMs };
+        return { ...selectTopic(topic, params, { access, deps: { ...deps, zones } }), expiresMs, revoked };
       } catch (error) {
         throw error instanceof SocketCommandError ? new HubError(error.why) : error;
       }

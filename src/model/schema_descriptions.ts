@@ -421,6 +421,19 @@ export const SCHEMA_DESCRIPTIONS = {
       },
     ],
   },
+  OwnedResources: { description: 'Entities to which OWN permissions of an API key are limited.' },
+  ApiKey: {
+    description: 'A key with which a client authenticates in place of an access token.',
+    examples: [
+      {
+        id: '4f1c29a07be3d851',
+        name: 'Dashboard of hall 1',
+        roles: ['viewer'],
+        expires_at: '2027-11-20T10:00:00Z',
+        created_at: '2026-11-20T10:00:00Z',
+      },
+    ],
+  },
   MeasuredPass: { description: 'The pass of a point, and the errors of the position.' },
   WalkZone: { description: 'Availability of positions from one source.' },
   WalkResult: { description: 'Figures of a walk test, by ISO/IEC 18305.' },

@@ -48,6 +48,8 @@ export interface HeldSubscription {
   readonly paramsSize: number;
   /** Time at which the token expires, which closes the subscription. */
   readonly expiresMs: number;
+  /** Aborted when the API key is revoked, which closes the subscription. */
+  readonly revoked?: AbortSignal | undefined;
 }
 
 /** First position, and selected events, of a subscription to the event log. */
@@ -107,7 +109,7 @@ export const COMMANDS: readonly Command[] = [
 function subscribe(
   connection: CommandConnection,
   frame: ClientFrame,
-  { owned, readable, expiresMs }: Access,
+  { owned, readable, expiresMs, revoked }: Access,
 ): Promise<void> | undefined {
   const { name, ...topic } = readTopic(frame.topic);
   const params = readParams(frame.params, 'subscribeFailed');
@@ -129,7 +131,7 @@ function subscribe(
     throw new SocketCommandError('subscribeFailed', problemOf('subscription_exists', { topic: name }));
   }
   try {
-    const held: HeldSubscription = { topicName: name, identity, paramsSize: size, expiresMs };
+    const held: HeldSubscription = { topicName: name, identity, paramsSize: size, expiresMs, revoked };
     if (afterIn(params) !== undefined) {
       const id = fanout.newId();
       connection.holdTail(id, held, tailStart(name, params, { owned, readable }, connection.deps));

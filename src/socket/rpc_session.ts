@@ -92,7 +92,8 @@ class RpcSession implements PeerEvents {
       run: runCooperatively(deps.turns, (text) => this.#run(text)),
       overflowed: () => peer.close(TRY_AGAIN_LATER, 'Too many frames wait for an access token to be verified'),
     });
-    const expired = () => peer.close(POLICY_VIOLATION, 'The access token has expired: connect again with another');
+    const expired = () =>
+      peer.close(POLICY_VIOLATION, 'The access token is no longer valid: connect again with another');
     this.#expiry = new Expiry({ now, schedule, expired });
   }
 
@@ -157,9 +158,9 @@ class RpcSession implements PeerEvents {
     const { authorize } = this.#deps;
     const { path } = this.#peer;
     const access = authorize?.({ ...asked, path, token: this.#token }) ?? FULL_ACCESS;
-    const permitted = ({ expiresMs, subject }: Access): void => {
+    const permitted = ({ expiresMs, revoked, subject }: Access): void => {
       if (this.#closed) return;
-      this.#expiry.set(0, expiresMs);
+      this.#expiry.set(0, expiresMs, revoked);
       act(clientOf(subject, this.#peer.address));
     };
     if (access instanceof Promise) {

@@ -274,9 +274,9 @@ class Session implements PeerEvents, CommandConnection {
     }
   }
 
-  /** Records that a valid token was presented: only access by a token has an expiry time. */
-  #know({ expiresMs }: Access): void {
-    this.#isKnown ||= Number.isFinite(expiresMs);
+  /** Records that a valid token was presented. */
+  #know(access: Access): void {
+    this.#isKnown ||= access !== FULL_ACCESS;
   }
 
   /** Authorizes a frame and returns its access. The command itself rejects a topic that it does not accept. */
@@ -303,7 +303,7 @@ class Session implements PeerEvents, CommandConnection {
     }
   }
 
-  /** Closes subscriptions whose token has expired, so that the client may subscribe again. */
+  /** Closes subscriptions whose token has expired or was revoked, so that the client may subscribe again. */
   #expired(ids: readonly number[]): void {
     for (const id of ids) this.#end(id);
     const problem = problemOf('subscription_expired', { subscription_ids: ids.map(String) });
@@ -335,7 +335,7 @@ class Session implements PeerEvents, CommandConnection {
 
   #add(id: number, held: HeldSubscription): void {
     this.#held.set(id, held);
-    this.#expiry.set(id, held.expiresMs);
+    this.#expiry.set(id, held.expiresMs, held.revoked);
     this.#identities.add(held.identity);
     this.#paramsSize += held.paramsSize;
   }

@@ -7,6 +7,7 @@ import type { QueryResult, Query } from '../../src/core/item.ts';
 import { NONE } from '../../src/alerts/alert_room.ts';
 import { ALERT_RULES } from '../../src/entities/alert_rules.ts';
 import { SINKS } from '../../src/entities/sinks.ts';
+import { API_KEYS } from '../../src/entities/api_keys.ts';
 import { WALK_TESTS } from '../../src/entities/walk_tests.ts';
 import { SOURCES } from '../../src/entities/sources.ts';
 import { type DocumentKind, Documents } from '../../src/entities/documents.ts';
@@ -134,6 +135,11 @@ export function openApi(
     },
     views: documents(MAP_VIEWS),
     walkTests: documents(WALK_TESTS),
+    keys: {
+      documents: documents(API_KEYS),
+      create: () => assert.fail('No key is created here'),
+      revoke: () => assert.fail('No key is revoked here'),
+    },
     links: { documents: documents(LINKS), state: () => assert.fail('No link runs here') },
     sinks: {
       documents: documents(SINKS),

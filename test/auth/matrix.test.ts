@@ -22,8 +22,22 @@ const WHO = [
   'ANY',
   'ANY without a version',
   'guest',
+  'unknown key',
+  'revoked key',
+  'expired key',
+  'no role by key',
+  'OWN of another by key',
+  'OWN by key',
+  'ANY by key',
+  'ANY without a version by key',
 ] as const;
 type Who = (typeof WHO)[number];
+
+/** The caller with the same permissions: an API key is like a token with its roles and owned entities. */
+function asToken(who: Who): Who {
+  if (who === 'unknown key' || who === 'revoked key' || who === 'expired key') return 'wrong key';
+  return who.replace(' by key', '') as Who;
+}
 
 const PERMISSIONS = `
 any:
@@ -85,8 +99,39 @@ before(async () => {
     ANY: await issuer.token({ roles: ['any'] }),
     'ANY without a version': await issuer.token({ roles: ['old'] }),
     guest: undefined,
+    'unknown key': `olh_${'0'.repeat(16)}_${'A'.repeat(43)}`,
+    'revoked key': await revokedKey(),
+    // It expires long before its turn.
+    'expired key': await keyOf({ roles: ['any'], expires_at: new Date(Date.now() + 1000).toISOString() }),
+    'no role by key': await keyOf({ roles: ['none'] }),
+    'OWN of another by key': await keyOf({ roles: ['own'], owned_resources: OF_ANOTHER }),
+    'OWN by key': await keyOf({ roles: ['own'], owned_resources: OWNED }),
+    'ANY by key': await keyOf({ roles: ['any'] }),
+    'ANY without a version by key': await keyOf({ roles: ['old'] }),
   };
 });
+
+interface CreatedKey {
+  readonly id: string;
+  readonly key: string;
+}
+
+async function newApiKey(body: object): Promise<CreatedKey> {
+  const { status, text } = await closed.admin.post('/keys', { name: 'Matrix', ...body });
+  assert.equal(status, 201, text);
+  return JSON.parse(text) as CreatedKey;
+}
+
+async function keyOf(body: object): Promise<string> {
+  return (await newApiKey(body)).key;
+}
+
+async function revokedKey(): Promise<string> {
+  const { id, key } = await newApiKey({ roles: ['any'] });
+  assert.equal((await closed.admin.post(`/keys/${id}/revoke`)).status, 200);
+  return key;
+}
+
 after(async () => {
   await closed.close();
   await open.close();
@@ -117,7 +162,8 @@ const BY_SOURCE = 'source_token';
 /** Has the same permissions, and a reply that never ends. */
 const ENDLESS: ReadonlySet<string> = new Set(['/events/stream']);
 
-function expected({ permission, path }: ApiRoute, { version, base }: Address, who: Who): Outcome {
+function expected({ permission, path }: ApiRoute, { version, base }: Address, caller: Who): Outcome {
+  const who = asToken(caller);
   if (path === BY_TOPIC) {
     if (who === 'ANY without a version' || who === 'no role') return 403;
     return ['ANY', 'guest', 'OWN', 'OWN of another'].includes(who) ? 'let in' : 401;
@@ -190,7 +236,8 @@ test('Every endpoint admits the permitted roles, and no others', async (t) => {
 });
 
 /** A list contains the owned objects, and nothing else. */
-function wrongLists({ permission, method }: ApiRoute, who: Who, { status, text }: TestReply): string[] {
+function wrongLists({ permission, method }: ApiRoute, caller: Who, { status, text }: TestReply): string[] {
+  const who = asToken(caller);
   if (permission === 'public' || permission.owned !== 'reply' || status !== 200 || method !== 'GET') return [];
   const all = Object.values(OWNED).flat();
   if (who === 'OWN of another') return all.filter((id) => text.includes(id)).map((id) => `shows ${id}`);
@@ -206,8 +253,9 @@ const WITHOUT_OWNER: ReadonlySet<string> = new Set(['xcmd_broadcast']);
 
 function expectedAnswer(
   use: 'subscribe' | 'message',
-  { who, version, topic }: { readonly who: Who; readonly version: string; readonly topic: string },
+  { who: caller, version, topic }: { readonly who: Who; readonly version: string; readonly topic: string },
 ): Answer {
+  const who = asToken(caller);
   if (who === 'ANY without a version') return version === 'v1' ? 'done' : 10004;
   if (who === 'ANY' || who === 'guest') return 'done';
   if (who === 'OWN') return use === 'subscribe' && !WITHOUT_OWNER.has(topic) ? 'done' : 10004;

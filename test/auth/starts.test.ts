@@ -8,10 +8,16 @@ import { openTestHub, type TestSettings } from '../support/running_hub.ts';
 
 const STARTS: readonly [name: string, settings: TestSettings, file: string | undefined, problem: RegExp][] = [
   [
-    'without openid_config_url and openid_client_name',
-    { openid_config_url: '', openid_client_name: '' },
+    'without openid_config_url',
+    { openid_config_url: '' },
     'a: {}',
-    /^openid_client_name: is required with require_authorization, found nothing\nopenid_config_url: is required with require_authorization, found nothing$/,
+    /^openid_config_url: is required with openid_client_name, found nothing$/,
+  ],
+  [
+    'without openid_client_name',
+    { openid_client_name: '' },
+    'a: {}',
+    /^openid_client_name: is required with openid_config_url, found nothing$/,
   ],
   [
     'with an invalid address',

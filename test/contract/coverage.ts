@@ -79,6 +79,11 @@ const WALK_TEST_POINTS: CoveredBy = [
   'e2e/walk_tests.test.ts',
   'A walk test takes its points from the anchors of a zone, and rejects bad members by name',
 ];
+const KEYS: CoveredBy = ['auth/api_keys.test.ts', 'A key is shown once, stored as a hash, and valid after a restart'];
+const KEY_REVOCATION: CoveredBy = [
+  'auth/api_keys.test.ts',
+  'Revoking or deleting a key ends its subscriptions, its stream and its frames at once',
+];
 const SOURCES: CoveredBy = [
   'e2e/data_sources.test.ts',
   'An http source accepts payloads with its own token alone, which is shown once and can be rotated',
@@ -172,6 +177,9 @@ export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   '/sinks/{sink_id}/replay': [['sinks/sinks.test.ts', 'A replay delivers from a cursor or a time, and rejects others']],
   '/sinks/{sink_id}/pause': [SINKS],
   '/sinks/{sink_id}/resume': [SINKS],
+  '/keys': [KEYS],
+  '/keys/{key_id}': [KEYS, KEY_REVOCATION],
+  '/keys/{key_id}/revoke': [KEY_REVOCATION],
   '/walk_tests': [WALK_TESTS, WALK_TEST_POINTS],
   '/walk_tests/{walk_test_id}': [WALK_TESTS],
   '/walk_tests/{walk_test_id}/pass': [WALK_TESTS, WALK_TEST_POINTS],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { ROUTES } from '../../src/api/routes/routes.ts';
+import { type AuthorizedHub, openAuthorizedHub } from '../auth/authorized_hub.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import {
   assertRefused,
@@ -27,12 +28,18 @@ const ROWS = new Set(
 describe('the endpoints of the hub', () => {
   const calls = { good: 0, bad: 0 };
   let hub: TestHub;
+  /** Creates API keys, unlike a hub that requires no authorization. */
+  let authorized: AuthorizedHub;
   let documented: Readonly<Record<string, Documented>>;
   before(async () => {
     hub = await openTestHub({ history: true });
+    authorized = await openAuthorizedHub("viewer:\n  '/v2/zones': [READ_ANY]\n");
     documented = { v1: await Documented.of(hub, 'v1'), v2: await Documented.of(hub, 'v2') };
   });
-  after(() => hub.close());
+  after(async () => {
+    await hub.close();
+    await authorized.close();
+  });
 
   for (const version of ['v1', 'v2', '']) {
     for (const endpoint of ENDPOINTS) {
@@ -45,6 +52,7 @@ describe('the endpoints of the hub', () => {
           const needed = needs === undefined ? [] : [needs];
           for (const query of [needed, ...queries.map((text) => [...needed, text])].map((all) => queryOf(all))) {
             await restore(hub);
+            if (isOfKeys(path)) await restoreKey();
             if (ids !== undefined) await restoreGate(hub);
             const reply = await call(
               { title, method, path, version },
@@ -57,6 +65,7 @@ describe('the endpoints of the hub', () => {
           }
           if (etagUseOf(title) === 'read') {
             await restore(hub);
+            if (isOfKeys(path)) await restoreKey();
             const headers = { 'If-None-Match': '*' };
             assert.equal((await call({ title, method, path, version }, { headers })).status, 304);
           }
@@ -85,11 +94,18 @@ describe('the endpoints of the hub', () => {
     readonly version: string;
   }
 
+  async function restoreKey(): Promise<void> {
+    const { status, body, text } = await authorized.admin.post('/keys', BODIES['POST /keys']?.());
+    assert.equal(status, 201, text);
+    IDS['key_id'] = body.id;
+  }
+
   /** Every reply must also match the document of its version. */
   async function call({ title, method, path, version }: Called, sent: Partial<BadCall>) {
-    const base = hub.origin + (version === '' ? '' : `/hub/${version}`);
+    const called = isOfKeys(path) ? authorized.admin : hub;
+    const base = called.origin + (version === '' ? '' : `/hub/${version}`);
     const body = 'body' in sent ? sent.body : BODIES[title]?.();
-    const reply = await hub.request(
+    const reply = await called.request(
       sent.method ?? method,
       base + (sent.path ?? filled(path)) + (sent.query ?? ''),
       body,
@@ -99,6 +115,10 @@ describe('the endpoints of the hub', () => {
     return reply;
   }
 });
+
+function isOfKeys(path: string): boolean {
+  return path.startsWith('/keys');
+}
 
 function queryOf(parameters: readonly string[]): string {
   return parameters.length === 0 ? '' : `?${parameters.join('&')}`;

@@ -145,6 +145,7 @@ export const BODIES: Readonly<Record<string, () => unknown>> = {
   'POST /walk_tests': () => walkTest,
   'PUT /walk_tests/{walk_test_id}': () => walkTest,
   'POST /walk_tests/{walk_test_id}/pass': () => ({ point_id: 'P1' }),
+  'POST /keys': () => ({ name: 'A display', roles: ['viewer'] }),
   'POST /sources': () => source,
   'PUT /sources/{data_source_id}': () => source,
   'PATCH /sources/{data_source_id}': () => ({ op: 'replace', path: '/name', value: 'Another name' }),

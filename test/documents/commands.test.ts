@@ -5,6 +5,7 @@ import { PROFILES } from '../../bench/profiles/all.ts';
 import { dataCommands } from '../../src/cli/data/commands.ts';
 import { demoCommand } from '../../src/cli/demo/demo.ts';
 import { doctorCommand } from '../../src/cli/doctor/doctor.ts';
+import { keysCommand } from '../../src/cli/keys.ts';
 import { replayCommand } from '../../src/cli/replay/replay.ts';
 import { rpcCommand } from '../../src/cli/rpc.ts';
 import { sinksCommand } from '../../src/cli/sinks.ts';
@@ -22,6 +23,7 @@ const HUB_COMMANDS = [
   rpcCommand(),
   sinksCommand(),
   sourcesCommand(),
+  keysCommand(),
   ...dataCommands(),
 ].map((command) => command.name());
 /** Placeholder for any profile. */

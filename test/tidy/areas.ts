@@ -137,6 +137,7 @@ export const AREAS: readonly Area[] = [
       'src/history',
       'src/fence_index/shape_checks.ts',
       'src/cluster/config/offline_config.ts',
+      'src/auth/api_key_text.ts',
     ]),
   },
   { path: 'src/cli/doctor', mayImport: ['src/model', 'src/config'] },

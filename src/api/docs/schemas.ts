@@ -30,6 +30,7 @@ const ADDED: Readonly<Record<string, (version: Version) => TProperties>> = {
   }),
   Sink: () => ({}),
   WalkTest: () => ({}),
+  ApiKey: () => ({}),
   Source: () => ({}),
 };
 

@@ -6,7 +6,7 @@ import type { ApiDeps } from '../deps.ts';
 import { unlessKnown, versionCheck, withETag } from '../etag.ts';
 import { JsonPatch, patched } from '../json_patch.ts';
 import { shownList } from '../list_body.ts';
-import { type ApiCall, type ApiRoute, route } from '../route.ts';
+import { type ApiCall, type ApiRoute, type Notes, route } from '../route.ts';
 
 /** Documents of one kind that users define in the page, and the words of their endpoints. */
 interface DocumentRows<T extends DefinedDocument> {
@@ -15,10 +15,12 @@ interface DocumentRows<T extends DefinedDocument> {
   readonly schema: TSchema;
   /** Name of one document, such as `rule`. */
   readonly noun: string;
-  /** Only documents with a summary of `patch` can be changed by JSON Patch. */
-  readonly summaries: Readonly<Record<'list' | 'create' | 'get' | 'replace' | 'remove', string>> & {
+  /** Only documents with a summary of `replace` can be replaced, and with one of `patch` be changed by JSON Patch. */
+  readonly summaries: Readonly<Record<'list' | 'create' | 'get' | 'remove', string>> & {
+    readonly replace?: string;
     readonly patch?: string;
   };
+  readonly notes?: { readonly create?: Notes };
   /** Description of the reply to a deletion. */
   readonly removed: string;
   of(hub: ApiDeps): Documents<T>;
@@ -26,13 +28,13 @@ interface DocumentRows<T extends DefinedDocument> {
   prepared?(body: unknown, hub: ApiDeps): unknown;
   /** Computed members of a document in replies. */
   added?(document: T, hub: ApiDeps): object;
-  /** Members that only the reply to the creation has. */
-  created?(document: T, hub: ApiDeps): Promise<object>;
+  /** Creates a document in its own way. `more` are members that only the reply to the creation has. */
+  create?(call: ApiCall, hub: ApiDeps): Promise<{ readonly document: T; readonly more: object }>;
 }
 
 /** The endpoints of documents: list, create, get, replace, patch and delete, in that order. */
 export function documentRows<T extends DefinedDocument>(rows: DocumentRows<T>): readonly ApiRoute[] {
-  const { path, idName, schema, noun, summaries, removed, of, added, prepared, created } = rows;
+  const { path, idName, schema, noun, summaries, removed, of, added, prepared, create, notes } = rows;
   const shown = (document: T, hub: ApiDeps): object => ({ ...of(hub).shown(document), ...added?.(document, hub) });
   // Without secrets: an ETag must not help to guess one.
   const version = (document: T, hub: ApiDeps): string => JSON.stringify(of(hub).shown(document));
@@ -71,9 +73,13 @@ export function documentRows<T extends DefinedDocument>(rows: DocumentRows<T>): 
       etag: 'create',
       body: schema,
       replies: { 201: { description: stored, schema } },
-      async handle({ body, path: requested, reply }, hub) {
-        const document = await of(hub).create(prepared === undefined ? body : prepared(body, hub));
-        const more = await created?.(document, hub);
+      ...(notes?.create && { notes: notes.create }),
+      async handle(call, hub) {
+        const { body, path: requested, reply } = call;
+        const { document, more } = (await create?.(call, hub)) ?? {
+          document: await of(hub).create(prepared === undefined ? body : prepared(body, hub)),
+          more: {},
+        };
         const text = JSON.stringify({ ...shown(document, hub), ...more });
         const stored = version(document, hub);
         return withETag(reply.created(text, `${requested}/${document.id}`), { stored, shown: text });
@@ -88,16 +94,20 @@ export function documentRows<T extends DefinedDocument>(rows: DocumentRows<T>): 
       replies: { 200: { description: `The ${noun}.`, schema } },
       handle: (call, hub) => unlessKnown(call, forms(of(hub).get(call.id), hub)),
     }),
-    route({
-      method: 'PUT',
-      path: one,
-      summary: summaries.replace,
-      permission: { operation: 'UPDATE' },
-      etag: 'write',
-      body: schema,
-      replies: { 200: { description: stored, schema } },
-      handle: (call, hub) => changed(call, hub, () => call.body),
-    }),
+    ...(summaries.replace === undefined
+      ? []
+      : [
+          route({
+            method: 'PUT',
+            path: one,
+            summary: summaries.replace,
+            permission: { operation: 'UPDATE' },
+            etag: 'write',
+            body: schema,
+            replies: { 200: { description: stored, schema } },
+            handle: (call, hub) => changed(call, hub, () => call.body),
+          }),
+        ]),
     ...(summaries.patch === undefined
       ? []
       : [

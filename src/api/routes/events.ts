@@ -113,7 +113,9 @@ export const EVENT_ROUTES: readonly ApiRoute[] = [
           ? log.positionOf(call.query.after ?? 'newest', 'after')
           : log.positionOf(last, 'Last-Event-ID');
       const chosen = await selected(call, events);
-      const gone = call.client.gone?.();
+      const { revoked } = chosen;
+      const disconnected = call.client.gone?.();
+      const gone = disconnected && revoked ? AbortSignal.any([disconnected, revoked]) : (disconnected ?? revoked);
       return {
         status: 200,
         headers: {
@@ -132,6 +134,8 @@ interface Chosen {
   readonly selection: Selection;
   /** Time at which the access token expires. */
   readonly expiresMs: number;
+  /** Aborted when the API key of the request is revoked. */
+  readonly revoked: AbortSignal | undefined;
 }
 
 /**
@@ -153,7 +157,9 @@ async function selected({ query, token }: ApiCall, { selectTopic }: EventsApi): 
     }
   }
   if (selection.size === 0 && refused !== undefined) throw refused;
-  return { selection, expiresMs: Math.min(...[...selection.values()].map(({ expiresMs }) => expiresMs)) };
+  const accesses = [...selection.values()];
+  const expiresMs = Math.min(...accesses.map((access) => access.expiresMs));
+  return { selection, expiresMs, revoked: accesses.find(({ revoked }) => revoked !== undefined)?.revoked };
 }
 
 function limitOf(value: unknown): number {
@@ -174,7 +180,7 @@ interface Streaming extends Chosen {
   readonly position: number;
 }
 
-/** Yields events as the client reads them, until it disconnects or its token expires. */
+/** Yields events as the client reads them, until `gone` is aborted or its token expires. */
 async function* stream({ log, selection, expiresMs, events, gone, position }: Streaming): AsyncGenerator<Uint8Array> {
   let at = position;
   let sent = -1;

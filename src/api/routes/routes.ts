@@ -12,6 +12,7 @@ import { FENCE_ROUTES } from './fences.ts';
 import { FROM_LOCAL_ROUTES } from './from_local.ts';
 import { HISTORY_ROUTES } from './history.ts';
 import { IMPORT_ROUTES } from './import.ts';
+import { KEY_ROUTES } from './keys.ts';
 import { LINK_ROUTES } from './links.ts';
 import { LOCATION_ROUTES } from './locations.ts';
 import { MOVING_FEATURES_ROUTES } from './moving_features.ts';
@@ -43,6 +44,7 @@ export const ROUTES: readonly ApiRoute[] = [
     ...LINK_ROUTES,
     ...SINK_ROUTES,
     ...WALK_TEST_ROUTES,
+    ...KEY_ROUTES,
     ...SOURCE_ROUTES,
     ...entityRows({ kind: 'anchor', path: '/anchors', resource: 'anchor_id', schema: Anchor }),
   ]),

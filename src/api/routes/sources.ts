@@ -39,7 +39,10 @@ export const SOURCE_ROUTES: readonly ApiRoute[] = [
     },
     removed: 'The source is deleted. The objects that it has reported remain.',
     of: ({ sources }) => sources.documents,
-    created: async ({ id, kind }, { sources }) => (kind === 'http' ? sources.rotateToken(id) : {}),
+    async create({ body }, { sources }) {
+      const document = await sources.documents.create(body);
+      return { document, more: document.kind === 'http' ? await sources.rotateToken(document.id) : {} };
+    },
   }),
   valueRoute({
     path: '/sources/status',

@@ -42,7 +42,8 @@ export function lockedByHub(): string | undefined {
   return config.db_type === 'sqlite' && config.cluster_servers.length === 0 ? dataFile(config) : undefined;
 }
 
-function configHere(): Config {
+/** The configuration of the hub that would start here. Throws a ConfigError for an invalid one. */
+export function configHere(): Config {
   return loadConfig({ env: process.env, cwd: process.cwd(), cores: 1, readFile: readConfigFile });
 }
 

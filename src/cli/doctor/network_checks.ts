@@ -88,7 +88,7 @@ export async function checkIdentityServer(config: Config): Promise<readonly Find
       ? [ok('No authorization is required, and only this machine reaches the hub')]
       : [warning(`No authorization is required on ${config.host}`, advice)];
   }
-  if (url === null) return [];
+  if (url === null) return [ok('Authorization is required, by API keys alone')];
   try {
     const reply = await fetch(url, { signal: AbortSignal.timeout(CONNECT_MS) });
     const { issuer, jwks_uri } = (await reply.json()) as { issuer?: unknown; jwks_uri?: unknown };

@@ -90,6 +90,12 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
     '{request} nicht möglich: Das Zugriffstoken erlaubt nur Eigenes, und nicht jede {member} des Bodys ist es',
   journal_late:
     '{operation} nicht möglich: Das Journal hat es nicht rechtzeitig aufgenommen; vielleicht geschieht es doch noch',
+  key_expired: 'Der API-Schlüssel „{id}“ ist nicht gültig: Er ist abgelaufen',
+  key_permits_more: 'darf nicht mehr erlauben als das Zugriffstoken, aber nur mit dem Schlüssel wäre {request} erlaubt',
+  key_revoked: 'Der API-Schlüssel „{id}“ ist nicht gültig: Er wurde widerrufen',
+  key_unknown: 'Der API-Schlüssel ist nicht gültig: Der Hub hat keinen solchen Schlüssel',
+  keys_without_authorization:
+    'Anlegen eines API-Schlüssels nicht möglich: Jeder könnte es, denn der Hub verlangt keine Autorisierung; require_authorization setzen',
   keyword_mismatch: 'passt nicht zum Schema: {keyword}',
   license_expired: 'Abrufen der Lizenz nicht möglich: Die Lizenz lief am {time} ab',
   license_key_invalid: '{operation} nicht möglich: Der Lizenzschlüssel ist ungültig',
@@ -125,6 +131,8 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   no_file: 'Datei nicht gefunden: {file}',
   no_event_log: 'Nicht möglich: Der Hub hat kein Ereignisprotokoll, siehe die Einstellung event_retention',
   no_geojson_of_log: 'darf mit after nicht true sein: Das Ereignisprotokoll hat kein GeoJSON',
+  no_identity_server:
+    'Das Zugriffstoken ist nicht gültig: Der Hub hat keinen Identitätsserver und nimmt nur API-Schlüssel an',
   no_handler: 'Aufrufen von „{method}“ nicht möglich: Es gibt keinen Handler',
   no_handler_in_zone: 'Aufrufen von „{method}“ nicht möglich: In dieser Zone gibt es keinen Handler',
   no_handler_of_id: 'Aufrufen von „{method}“ nicht möglich: Kein Handler hat die Id „{handler_id}“',
@@ -211,6 +219,7 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   not_geojson: 'muss ein GeoJSON-{type} sein',
   not_geojson_of: 'muss GeoJSON von einer dieser Arten sein: {allowed}',
   not_geojson_of_two: 'muss GeoJSON sein, {type} oder {other_type}',
+  not_in_the_future: 'muss in der Zukunft liegen',
   not_in_range: 'muss eine Zahl von {minimum} bis {maximum} sein',
   not_json: 'muss JSON sein',
   not_json_pointers: 'muss eine Liste von JSON Pointern sein',
@@ -305,7 +314,7 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
     'muss für {count} Geofences mindestens {minimum} sein; oder nennen Sie einige mit fence_id',
   subscription_exists: 'Abonnieren von {topic} nicht möglich: Es gibt schon ein gleiches Abonnement',
   subscription_expired:
-    'Das Zugriffstoken des Abonnements {subscription_ids} ist abgelaufen: Dort wird nichts mehr gesendet',
+    'Das Zugriffstoken des Abonnements {subscription_ids} ist abgelaufen oder wurde widerrufen: Dort wird nichts mehr gesendet',
   subscription_unknown: 'Abbestellen nicht möglich: Die Verbindung hat kein Abonnement {subscription_id}',
   subscriptions_used_up: 'Abonnieren nicht möglich: Die Verbindung hat {limit} Abonnements',
   taken_id: '{kind} „{id}“ gibt es schon',
@@ -358,6 +367,7 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   unknown_parameter: 'ist kein Parameter dieses Pfads; er hat {allowed}',
   unknown_path: '{request} nicht möglich: Diesen Pfad gibt es nicht',
   unknown_source: 'Quelle „{id}“ nicht gefunden: Keine Ortung kam von ihr',
+  unknown_role: 'muss eine Rolle aus permissions.yaml sein',
   unknown_zone: 'muss Id oder Fremd-Id einer Zone sein',
   unreadable_anchor: 'muss einen Anker nennen, den das Zugriffstoken lesen darf',
   unreadable_anchors: 'muss eine Zone nennen, deren Anker das Zugriffstoken lesen darf',
@@ -382,6 +392,7 @@ const kinds = {
   alert: 'Alarm',
   alert_rule: 'Alarmregel',
   anchor: 'Anker',
+  api_key: 'API-Schlüssel',
   fence: 'Geofence',
   link: 'Verbindung',
   provider: 'Provider',
@@ -456,6 +467,7 @@ export const germanParams: German<typeof PARAM_VALUES> = {
   unit: {
     alert_rules: 'Alarmregeln',
     anchors: 'Anker',
+    api_keys: 'API-Schlüssel',
     bytes: 'Byte',
     bytes_of_json: 'Byte als JSON',
     characters: 'Zeichen',
