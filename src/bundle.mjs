@@ -21,7 +21,18 @@ const [MAIN, TOOLS, WORKERS] = ['src/main.ts', 'src/cli/cli.ts', 'workers'];
  * packages have native code or start threads of their own.
  */
 const JOINED = [
-  ...['typebox', 'proj4', 'h3-js', 'geographiclib-geodesic', 'yaml', 'lru-cache', 'dequal', 'jose', 'commander'],
+  ...[
+    'typebox',
+    'proj4',
+    'h3-js',
+    'geographiclib-geodesic',
+    'yaml',
+    'lru-cache',
+    'dequal',
+    'jose',
+    'commander',
+    'nanotar',
+  ],
   ...['hyper-express', '@nats-io', '@prometheus-io', 'mqtt', 'nodemailer', 'pg', 'pg-copy-streams', 'undici'],
   ...['@platformatic/kafka', 'standardwebhooks', 'cassandra-driver', '@modelcontextprotocol/server'],
 ];

@@ -10,6 +10,7 @@ import { replayCommand } from './replay/replay.ts';
 import { rpcCommand } from './rpc.ts';
 import { sinksCommand } from './sinks.ts';
 import { sourcesCommand } from './sources.ts';
+import { supportBundleCommand } from './support/command.ts';
 import { tailCommand } from './tail.ts';
 
 /** Command-line tools of the hub. They use only its public API; those in data/ use its database. */
@@ -22,7 +23,8 @@ const program = new Command('hub')
   .addCommand(sinksCommand())
   .addCommand(sourcesCommand())
   .addCommand(keysCommand())
-  .addCommand(doctorCommand());
+  .addCommand(doctorCommand())
+  .addCommand(supportBundleCommand());
 for (const command of dataCommands()) program.addCommand(command);
 
 const [name = ''] = process.argv.slice(2);

@@ -10,6 +10,7 @@ import { replayCommand } from '../../src/cli/replay/replay.ts';
 import { rpcCommand } from '../../src/cli/rpc.ts';
 import { sinksCommand } from '../../src/cli/sinks.ts';
 import { sourcesCommand } from '../../src/cli/sources.ts';
+import { supportBundleCommand } from '../../src/cli/support/command.ts';
 import { tailCommand } from '../../src/cli/tail.ts';
 import { type Document, documentOf, ROOT, readDocuments, section } from './documents.ts';
 
@@ -24,6 +25,7 @@ const HUB_COMMANDS = [
   sinksCommand(),
   sourcesCommand(),
   keysCommand(),
+  supportBundleCommand(),
   ...dataCommands(),
 ].map((command) => command.name());
 /** Placeholder for any profile. */
@@ -52,7 +54,7 @@ function missingIn(command: string): string[] {
   for (const [, profile = ''] of command.matchAll(/\bnpm run bench -- .*--profile (\w+)/g)) {
     if (!PROFILES.some(({ name }) => name === profile)) missing.push(`profile ${profile}`);
   }
-  for (const [, name = ''] of command.matchAll(/\bnpm run hub -- (\w+)/g)) {
+  for (const [, name = ''] of command.matchAll(/\bnpm run hub -- ([\w-]+)/g)) {
     if (name !== ANY && !HUB_COMMANDS.includes(name)) missing.push(`command ${name}`);
   }
   return missing;

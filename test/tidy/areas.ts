@@ -141,6 +141,12 @@ export const AREAS: readonly Area[] = [
     ]),
   },
   { path: 'src/cli/doctor', mayImport: ['src/model', 'src/config'] },
+  {
+    path: 'src/cli/support',
+    mayImport: ['src/model', 'src/config', 'src/cli/doctor', 'package.json'].concat([
+      ...['command_error', 'hub_client', 'options'].map((name) => `src/cli/${name}.ts`),
+    ]),
+  },
   { path: 'src/cli', mayImport: ['src/model', 'src/config/load.ts', 'src/config/npm_options.ts'] },
   ...UI.map((room, i) => ({
     path: `src/hub-ui/${room}`,
@@ -212,6 +218,7 @@ export const SINGLE_SITES: Readonly<Record<string, readonly string[]>> = {
   pg: ['src/history/postgres_copy.ts'],
   'pg-copy-streams': ['src/history/postgres_copy.ts'],
   commander: ['src/cli'],
+  nanotar: ['src/cli/support'],
   yaml: ['src/config'],
   undici: ['src/hub'],
   standardwebhooks: ['src/sinks'],

@@ -14,6 +14,8 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/cli/data/history_prune.ts': 'a command',
   'src/cli/default_hub_url.ts': 'what the settings here say of the hub',
   'src/cli/sinks.ts': 'a command with its own subcommands',
+  'src/cli/support/command.ts': 'a command, whose code is loaded with it',
+  'src/cli/support/scrub.ts': 'the rule of what is secret',
   'src/cli/tail.ts': 'a command',
   'src/cluster/nats/message_checks.ts': 'what no bus takes, that of simulations included',
   'src/config/claims.ts': 'the rule of one setting',

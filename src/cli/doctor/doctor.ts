@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { totalmem } from 'node:os';
 import { Command } from 'commander';
 import { loadConfig, readConfigFile } from '../../config/load.ts';
+import type { Config } from '../../config/schema.ts';
 import type { Check, Finding, Machine } from './finding.ts';
 import { checkFolders, checkMachine } from './machine_checks.ts';
 import { checkCertificate, checkIdentityServer, checkPort, checkServers } from './network_checks.ts';
@@ -29,19 +30,27 @@ async function examine(): Promise<void> {
   const config = loadConfig({ env: process.env, cwd: process.cwd(), cores: 1, readFile: readConfigFile });
   console.log(`Configuration in ${config.config_path}`);
   const findings: Finding[] = [];
-  for (const check of CHECKS) {
-    for (const finding of await check(config, thisMachine())) {
-      findings.push(finding);
-      console.log(textOf(finding));
-    }
+  for await (const finding of findingsIn(config)) {
+    findings.push(finding);
+    console.log(findingText(finding));
   }
+  console.log(`\n${summaryText(findings)}`);
+  if (findings.some(({ state }) => state === 'error')) process.exitCode = 1;
+}
+
+/** Checks this machine, and yields each finding when it is known. */
+export async function* findingsIn(config: Config): AsyncGenerator<Finding> {
+  for (const check of CHECKS) yield* await check(config, thisMachine());
+}
+
+/** Returns the numbers of errors and warnings. */
+export function summaryText(findings: readonly Finding[]): string {
   const count = (state: Finding['state']) => findings.filter((finding) => finding.state === state).length;
-  console.log(`\n${counted(count('error'), 'error')}, ${counted(count('warning'), 'warning')}`);
-  if (count('error') > 0) process.exitCode = 1;
+  return `${counted(count('error'), 'error')}, ${counted(count('warning'), 'warning')}`;
 }
 
 /** Returns the lines of a finding. */
-function textOf({ state, text, advice }: Finding): string {
+export function findingText({ state, text, advice }: Finding): string {
   return `${SIGNS[state]}  ${text}${advice === undefined ? '' : `\n         ${advice}`}`;
 }
 
