@@ -3,7 +3,8 @@ import type { HandleHttp, HttpReply, HttpRequest } from '../exchange.ts';
 import { copied } from '../model/borrowed.ts';
 import { ANSWER_MAX_BYTES, ArgumentError, pageOf } from './answers.ts';
 import { type Rest, RestError, restOf } from './rest.ts';
-import { READ_TOOLS, type Tool, WRITE_TOOLS } from './tools.ts';
+import type { Tool } from './tool.ts';
+import { READ_TOOLS, WRITE_TOOLS } from './tools.ts';
 
 /*
  * The hub as a server of the Model Context Protocol, over streamable HTTP without sessions: each request is answered by a

@@ -1,38 +1,14 @@
-import Type, { type Static, type TObject } from 'typebox';
+import Type from 'typebox';
 import { ArgumentError, fittingItems, fittingObject, pageOf } from './answers.ts';
+import { NEAREST } from './nearest.ts';
 import { pathOf, type Rest, RestError } from './rest.ts';
+import { CURSOR, KIND, optionalText, text, type Tool, tool, type ToolContext } from './tool.ts';
 
-/** A tool: a question to the API, whose answer fits into 25 kB. */
-export interface Tool<Input extends TObject = TObject> {
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
-  readonly input: Input;
-  /** Whether it changes something. */
-  readonly isWrite?: true;
-  run(args: Static<Input>, context: ToolContext): Promise<object>;
-}
-
-export interface ToolContext {
-  readonly rest: Rest;
-  readonly nowMs: number;
-}
-
-function tool<Input extends TObject>(row: Tool<Input>): Tool {
-  return row as unknown as Tool;
-}
-
-const text = (description: string) => Type.String({ minLength: 1, maxLength: 1024, description });
-const optionalText = (description: string) => Type.Optional(text(description));
-const CURSOR = { cursor: optionalText('next_cursor of the previous answer, to continue it') };
 const SPAN = {
   from: optionalText('Start as RFC 3339, inclusive; an hour before the end if absent'),
   to: optionalText('End as RFC 3339, exclusive; now if absent'),
 };
 const FENCE = { fence_id: text('Id of the fence') };
-const KIND = Type.Union([Type.Literal('trackable'), Type.Literal('provider')], {
-  description: 'trackable, a tracked thing, or provider, a tag or other source of locations',
-});
 
 const SEARCHED = ['trackable', 'provider', 'zone', 'fence'] as const;
 /** Objects of a kind that find_object reads at once, and matches that it returns at most. */
@@ -102,6 +78,7 @@ export const READ_TOOLS: readonly Tool[] = [
       return pageOf([...(await listed('trackable')), ...(await listed('provider'))], cursor);
     },
   }),
+  NEAREST,
   tool({
     name: 'dwell',
     title: 'Time spent in fences',

@@ -9,6 +9,7 @@ const ROLES: Readonly<Record<string, { readonly rules: string; readonly tools: r
     rules: `'/v2/trackables/*': [READ_ANY]\n  '/v2/providers/*': [READ_ANY]\n  '/v2/zones/*': [READ_ANY]\n  '/v2/fences/*': [READ_ANY]`,
     tools: ['find_object', 'where_is', 'who_is_in', 'history_of', 'explain_locating', 'hub://zones', 'hub://fences'],
   },
+  finder: { rules: `'/v2/search': [READ_ANY]`, tools: ['nearest'] },
   analyst: { rules: `'/v2/analytics/*': [READ_ANY]`, tools: ['dwell', 'flows'] },
   guard: {
     rules: `'/v2/alerts/*': [READ_ANY, UPDATE_ANY]`,
@@ -22,6 +23,7 @@ const CALLS: Readonly<Record<string, object>> = {
   find_object: { text: 'any' },
   where_is: { id: 'any' },
   who_is_in: { fence_id: 'any' },
+  nearest: { longitude: 9, latitude: 50 },
   dwell: {},
   flows: {},
   history_of: { id: 'any' },
