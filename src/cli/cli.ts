@@ -8,6 +8,7 @@ import { doctorCommand } from './doctor/doctor.ts';
 import { keysCommand } from './keys.ts';
 import { replayCommand } from './replay/replay.ts';
 import { rpcCommand } from './rpc.ts';
+import { searchCommand } from './search.ts';
 import { sinksCommand } from './sinks.ts';
 import { sourcesCommand } from './sources.ts';
 import { supportBundleCommand } from './support/command.ts';
@@ -20,6 +21,7 @@ const program = new Command('hub')
   .addCommand(replayCommand())
   .addCommand(tailCommand())
   .addCommand(rpcCommand())
+  .addCommand(searchCommand())
   .addCommand(sinksCommand())
   .addCommand(sourcesCommand())
   .addCommand(keysCommand())

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { TrackableMotion } from '../model/events.ts';
 import type { Location } from '../model/location.ts';
-import { MATCHES_MAX } from '../model/search.ts';
+import { MATCHES_MAX, type SearchMatch, type SearchResult } from '../model/search.ts';
 import { ArgumentError, pageOf } from './answers.ts';
 import { pathOf, type Rest, RestError } from './rest.ts';
 import { CURSOR, KIND, optionalText, tool } from './tool.ts';
@@ -11,16 +11,6 @@ const COUNT_DEFAULT = 10;
 const WHERE_MAX = 4096;
 
 type LonLat = readonly [lon: number, lat: number];
-
-/** Answer of the search endpoint, in EPSG:4326. */
-interface Found {
-  readonly matches: readonly {
-    readonly distance?: number;
-    readonly location?: Location;
-    readonly motion?: TrackableMotion;
-  }[];
-  readonly complete: boolean;
-}
 
 /** Tool that finds the objects near a point or near another object. */
 export const NEAREST = tool({
@@ -52,7 +42,7 @@ export const NEAREST = tool({
     // The object itself may be one of the matches.
     const k = count + (id === undefined ? 0 : 1);
     const { body } = await rest.ask('GET', '/search', { query: { kind, near: near.join(), k, ...terms } });
-    const { matches, complete } = body as Found;
+    const { matches, complete } = body as SearchResult;
     const others = matches.map(foundObject).filter((object) => object.id !== id);
     const [lon, lat] = near;
     return {
@@ -62,7 +52,7 @@ export const NEAREST = tool({
   },
 });
 
-function foundObject({ distance, location, motion }: Found['matches'][number]) {
+function foundObject({ distance, location, motion }: SearchMatch) {
   if (motion === undefined) return { kind: 'provider', id: location?.provider_id, distance, location };
   const { id, name, location: moved } = motion;
   return { kind: 'trackable', id, ...(name != null && { name }), distance, location: moved };

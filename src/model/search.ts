@@ -60,8 +60,10 @@ const SearchMatch = Named('SearchMatch', {
   location: Type.Optional(Location),
   motion: Type.Optional(TrackableMotion),
 });
+export type SearchMatch = Static<typeof SearchMatch>;
 
 export const SearchResult = Named('SearchResult', {
   matches: Type.Array(SearchMatch, { description: 'The nearest first; without near, in the order of their ids.' }),
   complete: Type.Boolean({ description: 'False if there are more than k such objects.' }),
 });
+export type SearchResult = Static<typeof SearchResult>;

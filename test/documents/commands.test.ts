@@ -8,6 +8,7 @@ import { doctorCommand } from '../../src/cli/doctor/doctor.ts';
 import { keysCommand } from '../../src/cli/keys.ts';
 import { replayCommand } from '../../src/cli/replay/replay.ts';
 import { rpcCommand } from '../../src/cli/rpc.ts';
+import { searchCommand } from '../../src/cli/search.ts';
 import { sinksCommand } from '../../src/cli/sinks.ts';
 import { sourcesCommand } from '../../src/cli/sources.ts';
 import { supportBundleCommand } from '../../src/cli/support/command.ts';
@@ -22,6 +23,7 @@ const HUB_COMMANDS = [
   replayCommand(),
   tailCommand(),
   rpcCommand(),
+  searchCommand(),
   sinksCommand(),
   sourcesCommand(),
   keysCommand(),
