@@ -92,6 +92,20 @@ async function drawLasso(page: Page): Promise<void> {
   await page.getByRole('region', { name: 'Selected on the map' }).waitFor();
 }
 
+/** The objects near the middle of the upper half of the map; with a condition, if one is given. */
+function findHere(condition = ''): (page: Page) => Promise<void> {
+  return async (page) => {
+    await press(page, 'Find here');
+    const panel = page.getByRole('complementary', { name: 'Find here' });
+    await panel.getByLabel('Within').fill('15');
+    await panel.getByLabel('Condition').fill(condition);
+    const box = await page.locator('[data-map]').boundingBox();
+    if (box === null) return;
+    await page.mouse.click(box.x + box.width * 0.6, box.y + box.height * 0.3);
+    await panel.getByRole(condition === '' ? 'status' : 'alert').waitFor();
+  };
+}
+
 /** Views by the names of their files. */
 const VIEWS: Readonly<Record<string, View>> = {
   map: '',
@@ -102,6 +116,8 @@ const VIEWS: Readonly<Record<string, View>> = {
   'map-colors': '?color=property:role',
   'map-colors-far': '?color=property:role&at=8.6007,50.0503&z=16.8',
   'map-names-all': '?labels=all&floor=0',
+  'map-find': { path: '?floor=0', act: findHere() },
+  'map-find-error': { path: '?floor=0', act: findHere('accuracy < AND floor = 0') },
   'map-wall': '?wall=1&color=property:role&floor=0',
   events: 'events',
   'events-occupancy': 'events/occupancy',

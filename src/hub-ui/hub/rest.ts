@@ -25,10 +25,12 @@ export class RequestError extends Error {
   readonly reason: string;
   /** The invalid value, as JSON. */
   readonly found: string | undefined;
+  /** Column of an expression at which it is invalid, from 1. */
+  readonly column: number | undefined;
 
   /** `error` has a message, and the reason if the hub sent one. */
   constructor(status: number, error: FailedRequest, options?: ErrorOptions) {
-    const { path, found } = error.params ?? {};
+    const { path, found, column } = error.params ?? {};
     const field = path === undefined ? undefined : String(path);
     const reason = sentenceOf(error);
     super(field === undefined ? reason : `${pathLabel(field)}: ${reason}`, options);
@@ -37,6 +39,7 @@ export class RequestError extends Error {
     this.field = field;
     this.reason = reason;
     this.found = found === undefined ? undefined : String(found);
+    this.column = typeof column === 'number' ? column : undefined;
   }
 }
 
@@ -64,6 +67,11 @@ export function errorAt(error: unknown, field: string): string | undefined {
   if (!(error instanceof RequestError) || error.field === undefined) return undefined;
   if (error.field === field) return error.reason;
   return error.field.startsWith(`${field}.`) || error.field.startsWith(`${field}[`) ? error.message : undefined;
+}
+
+/** Returns the column at which the expression in a field is invalid, from 1. */
+export function columnAt(error: unknown, field: string): number | undefined {
+  return error instanceof RequestError && error.field === field ? error.column : undefined;
 }
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

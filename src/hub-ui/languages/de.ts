@@ -76,6 +76,7 @@ export const german = {
   'Deviation above which a location is an outlier; otherwise 13.8. Smaller values reject more.':
     'Abweichung, ab der eine Ortung ein Ausreißer ist; sonst 13,8. Kleinere Werte verwerfen mehr.',
   'Filter of positions': 'Filter der Positionen',
+  'Find here': 'Hier suchen',
   'For so long locations must report another floor; otherwise 0 s.':
     'So lange müssen Ortungen eine andere Etage melden; sonst 0 s.',
   Gate: 'Schwelle',

@@ -82,6 +82,7 @@ export const germanPages = {
   'As stored, which the hub does not show': 'Wie gespeichert; der Hub zeigt es nicht an',
   'AsyncAPI document': 'AsyncAPI-Dokument',
   'At another hub': 'Bei anderem Hub',
+  'At most': 'Höchstens',
   'at their owners': 'bei ihren Eigentümern',
   'At this moment': 'In diesem Augenblick',
   'at {hub}': 'bei {hub}',
@@ -108,6 +109,7 @@ export const germanPages = {
   'Choose at least one trackable': 'Wählen Sie mindestens ein Trackable',
   'Choose the tag': 'Tag wählen',
   'Clear all alerts that are shown?': 'Alle gezeigten Alarme aufheben?',
+  'Click the map to find what is near.': 'Klicken Sie auf die Karte: Was ist in der Nähe?',
   'Client id': 'Client-Id',
   'Client secret': 'Client-Geheimnis',
   Clients: 'Clients',
@@ -166,6 +168,7 @@ export const germanPages = {
   'Down for {long}: {why}': 'Seit {long} getrennt: {why}',
   'Down since {time}, {ago}. The hub retries every few seconds.':
     'Getrennt seit {time}, {ago}. Der Hub versucht es alle paar Sekunden erneut.',
+  'Draw around an area of the map.': 'Umfahren Sie einen Bereich der Karte.',
   'Drop the oldest': 'Älteste verwerfen',
   Dropped: 'Verworfen',
   Duplicates: 'Duplikate',
@@ -511,6 +514,7 @@ export const germanPages = {
   Started: 'Begonnen',
   'State of the deliveries': 'Zustand der Zustellungen',
   'Stays too long': 'Bleibt zu lange',
+  'Stop finding': 'Suche beenden',
   Streams: 'Ströme',
   Subscriptions: 'Abonnements',
   'Such as {example}.': 'Etwa {example}.',
@@ -675,6 +679,7 @@ export const germanPages = {
   Why: 'Warum',
   'With an access token': 'Mit Zugriffstoken',
   'With client credentials (OAuth 2.0)': 'Mit Client-Zugangsdaten (OAuth 2.0)',
+  Within: 'Im Umkreis',
   'Without a token': 'Ohne Token',
   'Without a topic, the sink receives only the alerts of rules that name it.':
     'Ohne Thema erhält das Ziel nur die Alarme der Regeln, die es nennen.',
@@ -695,5 +700,6 @@ export const germanPages = {
   '{from} to {to}': '{from} bis {to}',
   '{name} is marked': '{name} ist markiert',
   '{size}, since {time}': '{size}, seit {time}',
+  '{things}, and more': '{things} und mehr',
   '“{line}” is not like {example}': '„{line}“ entspricht nicht {example}',
 } as const;

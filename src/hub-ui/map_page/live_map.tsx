@@ -5,6 +5,7 @@ import { lazyPart } from '../controls/lazy.tsx';
 import { floorsOf, isOnFloor } from '../hub/floors.ts';
 import { hasHistory } from '../hub/settings.ts';
 import { storeOf, useEntities } from '../hub/stores.ts';
+import { loadPageTexts } from '../languages/language.ts';
 import {
   type MovingLayers,
   useInitialView,
@@ -32,7 +33,7 @@ import { FollowChip, follow, isMovable, useFollow } from './follow.tsx';
 import { LiveLayers } from './layers/live_layers.tsx';
 import { selectedEntities, clearSelected, toggleSelected } from './multi_select/multi_selection.ts';
 import { SelectionPanel } from './panel/selection_panel.tsx';
-import { Toolbar } from './tools/toolbar.tsx';
+import { type MapTool, Toolbar } from './tools/toolbar.tsx';
 
 interface LiveMapProps {
   readonly plane: Plane;
@@ -48,6 +49,10 @@ interface LiveMapProps {
 
 const WallView = lazyPart(async () => (await import('./wall/wall_view.tsx')).WallView);
 const MultiSelectTool = lazyPart(async () => (await import('./multi_select/multi_select.tsx')).MultiSelect);
+const FindTool = lazyPart(async () => {
+  await loadPageTexts();
+  return (await import('./find/find_tool.tsx')).FindTool;
+});
 const HistoryOnMap = lazyPart(async () => (await import('./history_on_map.tsx')).HistoryOnMap);
 
 const NO_FENCES: readonly Fence[] = [];
@@ -73,9 +78,9 @@ export function LiveMap(props: LiveMapProps) {
     providers: { layer: providers, seen: useSeenCounts() },
   };
   const labels = useRef<{ redraw(): void }>();
-  const [isMeasuring, setMeasuring] = useState(false);
-  const [isSelecting, setChoosing] = useState(false);
-  const stopSelecting = useCallback(() => setChoosing(false), []);
+  const [tool, setTool] = useState<MapTool>();
+  const stopTool = useCallback(() => setTool(undefined), []);
+  const isSelecting = tool === 'select';
   const fit = useCallback(
     () =>
       fitEverything(map, plane, { zones, fences, objects: [trackables.current?.objects, providers.current?.objects] }),
@@ -84,7 +89,9 @@ export function LiveMap(props: LiveMapProps) {
   const isWall = isWallFromUrl();
   // The wall view is always live.
   const isPast = pastFromUrl() !== undefined && !isWall;
-  useRoomForPanel(selection !== undefined && !isWall, isPast);
+  // A search finds the current positions.
+  const isFinding = tool === 'find' && !isWall && !isPast;
+  useRoomForPanel((selection !== undefined && !isWall) || isFinding, isPast);
   const goTo = useGoTo({ trackables, providers, fences: allFences, zones: allZones, anchors, zoneOf });
   const goToStoredPosition = useGoToStoredPosition();
   const isWaiting = shownFences === undefined || storeOf('zones').state.value === 'waiting';
@@ -92,8 +99,8 @@ export function LiveMap(props: LiveMapProps) {
     isWaiting ? undefined : (selection !== undefined && goTo(selection)) || fit(),
   );
   const isFollowed = isFollowing && isMovable(selection);
-  useFollow(selection, { isFollowed, hasEscape: !isMeasuring && !isSelecting && !isWall });
-  useSelectOnClick(!isMeasuring, { trackables, providers, onSelect, isSelecting });
+  useFollow(selection, { isFollowed, hasEscape: tool === undefined && !isWall });
+  useSelectOnClick(tool !== 'measure' && !isFinding, { trackables, providers, onSelect, isSelecting });
   useEffect(() => clearSelected, [plane]);
 
   const moved = (kind: 'trackables' | 'providers', { objects }: MovingLayerState): void => {
@@ -120,24 +127,18 @@ export function LiveMap(props: LiveMapProps) {
         <WallView layers={layers} fences={fences} {...movables} />
       ) : (
         <Toolbar
-          {...{ plane, floor, layers, isMeasuring, isSelecting, onPlane }}
+          {...{ plane, floor, layers, tool, onPlane }}
           {...movables}
           floors={floorsOf([...allZones.values(), ...allFences])}
-          onMeasuring={(isOn) => {
-            setMeasuring(isOn);
-            setChoosing(false);
-          }}
-          onSelecting={(isOn) => {
-            setChoosing(isOn);
-            setMeasuring(false);
-          }}
+          onTool={setTool}
           onFound={show}
           onFit={fit}
         />
       )}
       {(isSelecting || selectedEntities.value.size > 0) && !isWall && (
-        <MultiSelectTool {...{ layers, floor, isSelecting, trackables, providers }} onClose={stopSelecting} />
+        <MultiSelectTool {...{ layers, floor, isSelecting, trackables, providers }} onClose={stopTool} />
       )}
+      {isFinding && <FindTool floor={floor} onFound={show} onClose={stopTool} />}
       {hasHistory() && !isWall && (
         <HistoryOnMap {...{ layers, floor, selection, isFollowing, isPast }} {...movables} onMoved={moved} />
       )}

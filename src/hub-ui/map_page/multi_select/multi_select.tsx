@@ -3,19 +3,17 @@ import type Geometry from 'ol/geom/Geometry.js';
 import LineString from 'ol/geom/LineString.js';
 import Point from 'ol/geom/Point.js';
 import Polygon from 'ol/geom/Polygon.js';
-import PointerInteraction from 'ol/interaction/Pointer.js';
 import VectorLayer from 'ol/layer/Vector.js';
 import type OlMap from 'ol/Map.js';
-import type MapBrowserEvent from 'ol/MapBrowserEvent.js';
 import VectorSource from 'ol/source/Vector.js';
 import CircleStyle from 'ol/style/Circle.js';
-import Fill from 'ol/style/Fill.js';
 import Stroke from 'ol/style/Stroke.js';
 import Style from 'ol/style/Style.js';
-import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import { BulkDialog } from '../../bulk/bulk_dialog.tsx';
 import { CopyDialog } from '../../bulk/copy_dialog.tsx';
 import { Button, Choice, IconButton } from '../../controls/button.tsx';
+import { useEscape } from '../../controls/use_escape.ts';
 import { Icon, type IconName } from '../../controls/icons.tsx';
 import typography from '../../controls/typography.module.css';
 import { can } from '../../hub/access.ts';
@@ -26,6 +24,7 @@ import { t } from '../../languages/language.ts';
 import { countedText } from '../../languages/numbers.ts';
 import type { MovingLayers } from '../../map/navigation/go_to.ts';
 import { drawnBy } from '../../map/site/features.ts';
+import { type DrawnShape, useDrawnShape } from '../../map/view/draw_shape.ts';
 import type { LayerName, MapSelection } from '../../map/view/map_url.ts';
 import { useMap } from '../../map/view/map_view.tsx';
 import { palette } from '../../map/view/palette.ts';
@@ -34,12 +33,6 @@ import styles from './multi_select.module.css';
 import { addSelected, selectedIds, clearSelected, removeKind } from './multi_selection.ts';
 
 const KINDS: readonly Kind[] = ['trackables', 'providers', 'fences', 'zones', 'anchors'];
-/** Pointer movement below this distance is a click. */
-const DRAG_MIN_PIXELS = 6;
-/** Distance between the points of a lasso. */
-const STEP_PIXELS = 4;
-
-type Shape = 'lasso' | 'rectangle';
 
 /** Moving objects, and the filters that decide which are visible. */
 interface VisibleObjects extends MovingLayers {
@@ -55,7 +48,7 @@ interface MultiSelectProps extends VisibleObjects {
 
 /** Tool that selects many entities by lasso, rectangle or clicks, and edits or copies them. */
 export function MultiSelect({ isSelecting, onClose, ...shown }: MultiSelectProps) {
-  const [shape, setShape] = useState<Shape>('lasso');
+  const [shape, setShape] = useState<DrawnShape>('lasso');
   const [dialog, setDialog] = useState<{ readonly what: 'change' | 'copy'; readonly kind: Kind }>();
   const ids = selectedIds.value;
   const close = (): void => {
@@ -150,72 +143,11 @@ function selectedEntitiesOf<K extends Kind>(kind: K): readonly Entities[K][] {
   return [...(selectedIds.peek().get(kind) ?? [])].flatMap((id) => items.get(id) ?? []);
 }
 
-/** Closes the tool on Escape, unless a dialog is open. */
-function useEscape(close: () => void): void {
-  useLayoutEffect(() => {
-    const press = (event: KeyboardEvent): void => {
-      if (event.key === 'Escape' && document.querySelector('dialog[open]') === null) close();
-    };
-    addEventListener('keydown', press);
-    return () => removeEventListener('keydown', press);
-  });
-}
-
 /** Draws a shape with the pointer and selects the entities whose center is inside it. */
-function ShapeTool({ shape, ...given }: VisibleObjects & { readonly shape: Shape }) {
+function ShapeTool({ shape, ...visible }: VisibleObjects & { readonly shape: DrawnShape }) {
   const { map } = useMap();
-  const visible = useRef<VisibleObjects>(given);
-  visible.current = given;
-  const { selected, halo } = palette();
-  // Runs before the hint is painted, because the user may draw at once.
-  useLayoutEffect(() => {
-    const feature = new Feature<Polygon>();
-    const layer = new VectorLayer({
-      source: new VectorSource({ features: [feature] }),
-      zIndex: Z.edit,
-      style: [
-        new Style({ stroke: new Stroke({ color: halo, width: 5 }), fill: new Fill({ color: `${selected}1f` }) }),
-        new Style({ stroke: new Stroke({ color: selected, width: 2, lineDash: [6, 4] }) }),
-      ],
-    });
-    let pixels: number[][] = [];
-    const outline = (): Polygon => {
-      const [first = [0, 0], last = first] = [pixels[0], pixels.at(-1)];
-      const [[left = 0, top = 0], [right = 0, bottom = 0]] = [first, last];
-      const corners = [first, [right, top], last, [left, bottom]];
-      const points = shape === 'lasso' ? pixels : corners;
-      return new Polygon([[...points, points[0] ?? first].map((pixel) => map.getCoordinateFromPixel(pixel))]);
-    };
-    const isDrag = (): boolean => pixels.some((pixel) => distance(pixel, pixels[0]) >= DRAG_MIN_PIXELS);
-    const tool = new PointerInteraction({
-      handleDownEvent({ pixel, originalEvent }: MapBrowserEvent) {
-        if (originalEvent instanceof PointerEvent && originalEvent.button !== 0) return false;
-        pixels = [pixel];
-        return true;
-      },
-      handleDragEvent({ pixel }: MapBrowserEvent) {
-        if (distance(pixel, pixels.at(-1)) < STEP_PIXELS) return;
-        pixels.push(pixel);
-        feature.setGeometry(outline());
-      },
-      handleUpEvent() {
-        if (isDrag()) addSelected(within(map, outline(), visible.current));
-        feature.setGeometry(undefined);
-        return false;
-      },
-    });
-    map.addLayer(layer);
-    map.addInteraction(tool);
-    return () => {
-      map.removeInteraction(tool);
-      map.removeLayer(layer);
-    };
-  }, [map, shape, selected, halo]);
+  useDrawnShape(shape, (area) => addSelected(within(map, area, visible)));
   return null;
-}
-
-function distance([x = 0, y = 0]: readonly number[], [otherX = 0, otherY = 0]: readonly number[] = []): number {
-  return Math.hypot(x - otherX, y - otherY);
 }
 
 /** Visible entities whose center is in an area of the map. */

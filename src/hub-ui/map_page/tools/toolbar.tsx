@@ -1,7 +1,9 @@
 import { useCallback } from 'preact/hooks';
 import { IconButton } from '../../controls/button.tsx';
+import type { IconName } from '../../controls/icons.tsx';
 import { Select } from '../../controls/select.tsx';
 import { setUrlParams } from '../../controls/url_state.ts';
+import { can } from '../../hub/access.ts';
 import { labelOf } from '../../hub/entity_kinds.ts';
 import { useEntities } from '../../hub/stores.ts';
 import { t } from '../../languages/language.ts';
@@ -10,7 +12,7 @@ import type { Seen } from '../../map/objects/moving_layer.tsx';
 import type { Plane } from '../../map/plane/plane.ts';
 import toolStyles from '../../map/view/map_tools.module.css';
 import { FloorSwitch, ScaleBar, ZoomButtons } from '../../map/view/map_tools.tsx';
-import { type LayerName, layersToUrl, type MapSelection } from '../../map/view/map_url.ts';
+import { type LayerName, layersToUrl, type MapSelection, pastFromUrl } from '../../map/view/map_url.ts';
 import { enterWall } from '../../map/view/wall_mode.ts';
 import type { MovingKindLayer } from '../layers/live_layers.tsx';
 import { LayerMenu } from './layer_menu.tsx';
@@ -20,6 +22,15 @@ import { SearchBox } from './search_box.tsx';
 import styles from './toolbar.module.css';
 import { ViewMenu } from './view_menu.tsx';
 
+/** Tools of the map that use the pointer. */
+export type MapTool = 'measure' | 'select' | 'find';
+
+const TOOLS: readonly { readonly tool: MapTool; readonly icon: IconName; readonly label: string }[] = [
+  { tool: 'find', icon: 'target', label: t('Find here') },
+  { tool: 'measure', icon: 'ruler', label: t('Measure') },
+  { tool: 'select', icon: 'lasso', label: t('Select several') },
+];
+
 interface ToolbarProps {
   readonly plane: Plane;
   readonly floor: number | undefined;
@@ -28,11 +39,9 @@ interface ToolbarProps {
   readonly layers: ReadonlySet<LayerName>;
   readonly trackables: MovingKindLayer;
   readonly providers: MovingKindLayer;
-  readonly isMeasuring: boolean;
-  readonly onMeasuring: (isMeasuring: boolean) => void;
-  /** Whether multiple selection is active. */
-  readonly isSelecting: boolean;
-  readonly onSelecting: (isSelecting: boolean) => void;
+  /** The active tool, if any. */
+  readonly tool: MapTool | undefined;
+  readonly onTool: (tool: MapTool | undefined) => void;
   readonly onPlane: (zoneId: string | undefined) => void;
   readonly onFound: (found: MapSelection) => void;
   readonly onFit: () => void;
@@ -40,9 +49,10 @@ interface ToolbarProps {
 
 /** Controls around the live map: search, views and layers at the top, floors and zoom at the side, scale at the bottom. */
 export function Toolbar(props: ToolbarProps) {
-  const { plane, floor, floors, layers, trackables, providers, isMeasuring, onMeasuring, onPlane, onFound, onFit } =
-    props;
-  const stopMeasuring = useCallback(() => onMeasuring(false), [onMeasuring]);
+  const { plane, floor, floors, layers, trackables, providers, tool, onTool, onPlane, onFound, onFit } = props;
+  const stop = useCallback(() => onTool(undefined), [onTool]);
+  const isPast = pastFromUrl() !== undefined;
+  const isOffered = (each: MapTool): boolean => each !== 'find' || (!isPast && can('READ', '/search'));
   return (
     <>
       <div class={styles.top}>
@@ -51,22 +61,19 @@ export function Toolbar(props: ToolbarProps) {
           <PlaneSelect plane={plane} onPlane={onPlane} />
           <ViewMenu />
           <LayerMenu layers={layers} onChange={layersToUrl} />
-          <IconButton
-            icon="ruler"
-            label={t('Measure')}
-            aria-pressed={isMeasuring}
-            onClick={() => onMeasuring(!isMeasuring)}
-          />
-          <IconButton
-            icon="lasso"
-            label={t('Select several')}
-            aria-pressed={props.isSelecting}
-            onClick={() => props.onSelecting(!props.isSelecting)}
-          />
+          {TOOLS.filter((each) => isOffered(each.tool)).map(({ tool: each, icon, label }) => (
+            <IconButton
+              key={each}
+              icon={icon}
+              label={label}
+              aria-pressed={tool === each}
+              onClick={() => onTool(tool === each ? undefined : each)}
+            />
+          ))}
           <IconButton icon="system" label={t('Wall view')} onClick={enterWall} />
         </div>
       </div>
-      {isMeasuring && <Measure onClose={stopMeasuring} />}
+      {tool === 'measure' && <Measure onClose={stop} />}
       <div class={toolStyles.side}>
         <FloorSwitch
           floors={floors}

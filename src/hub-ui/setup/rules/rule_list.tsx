@@ -5,12 +5,13 @@ import type { LocatingRule } from '../../../model/rule.ts';
 import { Badge } from '../../controls/badge.tsx';
 import { Button, Choice, IconButton } from '../../controls/button.tsx';
 import { Disclosure } from '../../controls/disclosure.tsx';
-import { FieldError, NumberField, TextField } from '../../controls/field.tsx';
+import { ExpressionField } from '../../controls/expression_field.tsx';
+import { FieldError, NumberField } from '../../controls/field.tsx';
 import flow from '../../controls/flow.module.css';
 import type { Option } from '../../controls/select.tsx';
 import typography from '../../controls/typography.module.css';
 import { can } from '../../hub/access.ts';
-import { errorAt, RequestError, request } from '../../hub/rest.ts';
+import { columnAt, errorAt, RequestError, request } from '../../hub/rest.ts';
 import { t, tParts } from '../../languages/language.ts';
 import { countText } from '../../languages/numbers.ts';
 import { ConditionBuilder, FIRST_CONDITION } from './condition_builder.tsx';
@@ -66,6 +67,7 @@ export function RuleList({
               number={i + 1}
               live={live}
               error={errorAt(error, `${root}[${i}].expression`)}
+              column={columnAt(error, `${root}[${i}].expression`)}
               priorityError={errorAt(error, `${root}[${i}].priority`)}
               onChange={(next, step) => onChange(rules.with(i, next), `${step} ${i}`)}
               onRemove={() => onChange(rules.filter((_, j) => j !== i))}
@@ -88,6 +90,7 @@ function RuleRow({
   number,
   live,
   error,
+  column,
   priorityError,
   onChange,
   onRemove,
@@ -97,6 +100,8 @@ function RuleRow({
   /** Live locations; undefined until loaded. */
   readonly live: readonly Location[] | undefined;
   readonly error: string | undefined;
+  /** Column of the expression at which it is invalid, from 1. */
+  readonly column: number | undefined;
   readonly priorityError: string | undefined;
   readonly onChange: (rule: LocatingRule, step: string) => void;
   readonly onRemove: () => void;
@@ -127,6 +132,7 @@ function RuleRow({
             number={number}
             expression={rule.expression}
             error={error}
+            column={column}
             onChange={(expression) => onChange({ ...rule, expression }, 'expression')}
           />
         ) : conditions === undefined ? (
@@ -151,40 +157,31 @@ function RuleRow({
   );
 }
 
-/** Text input for the expression, with a mark at the error. */
+/** Text input for the expression, which the hub validates. */
 function RuleText({
   number,
   expression,
   error,
+  column,
   onChange,
 }: {
   readonly number: number;
   readonly expression: string;
   readonly error: string | undefined;
+  readonly column: number | undefined;
   readonly onChange: (expression: string) => void;
 }) {
   const checked = useValidity(expression);
-  const problem = error ?? checked.problem;
-  const column = Number(/ at column (\d+)/.exec(problem ?? '')?.[1] ?? Number.NaN);
   return (
-    <>
-      <TextField
-        label={t('Rule {number}', { number })}
-        spellcheck={false}
-        placeholder={EXAMPLES[0] ?? ''}
-        value={expression}
-        error={problem}
-        help={checked.isValid ? <Badge tone="ok">{t('Valid')}</Badge> : t('A condition on a location')}
-        onInput={onChange}
-      />
-      {Number.isFinite(column) && (
-        <code class={styles.place} aria-hidden="true">
-          {expression.slice(0, column - 1)}
-          <mark>{expression.slice(column - 1, column) || '\u00a0'}</mark>
-          {expression.slice(column)}
-        </code>
-      )}
-    </>
+    <ExpressionField
+      label={t('Rule {number}', { number })}
+      example={EXAMPLES[0] ?? ''}
+      expression={expression}
+      error={error ?? checked.problem}
+      column={error === undefined ? checked.column : column}
+      help={checked.isValid ? <Badge tone="ok">{t('Valid')}</Badge> : t('A condition on a location')}
+      onInput={onChange}
+    />
   );
 }
 
@@ -223,9 +220,11 @@ function valuesOf(live: readonly Location[] | undefined): ReadonlyMap<Condition[
 interface Validity {
   readonly isValid: boolean;
   readonly problem: string | undefined;
+  /** Column of the problem, from 1. */
+  readonly column: number | undefined;
 }
 
-const UNKNOWN: Validity = { isValid: false, problem: undefined };
+const UNKNOWN: Validity = { isValid: false, problem: undefined, column: undefined };
 
 /** Validates an expression on the hub, debounced. */
 function useValidity(expression: string): Validity {
@@ -233,15 +232,16 @@ function useValidity(expression: string): Validity {
   useEffect(() => {
     if (expression.trim() === '' || !can('CREATE', VALIDATOR)) return;
     const asking = new AbortController();
-    const say = (problem: string | undefined): void => {
-      if (!asking.signal.aborted) setFound({ of: expression, isValid: problem === undefined, problem });
+    const say = (error?: RequestError): void => {
+      if (asking.signal.aborted) return;
+      setFound({ of: expression, isValid: error === undefined, problem: error?.reason, column: error?.column });
     };
     const timer = setTimeout(() => {
       request('POST', VALIDATOR, { body: { expression }, signal: asking.signal }).then(
-        () => say(undefined),
+        () => say(),
         (error: unknown) => {
           // Without an answer of the hub, validity is unknown.
-          if (error instanceof RequestError && error.status === 400) say(error.reason);
+          if (error instanceof RequestError && error.status === 400) say(error);
         },
       );
     }, PATIENCE_MS);
@@ -252,7 +252,7 @@ function useValidity(expression: string): Validity {
   }, [expression]);
   if (found?.of === expression) return found;
   // Keep the last problem while the user types, so that the message does not flicker.
-  return expression.trim() === '' ? UNKNOWN : { isValid: false, problem: found?.problem };
+  return expression.trim() === '' ? UNKNOWN : { isValid: false, problem: found?.problem, column: found?.column };
 }
 
 function RuleHelp({ isOpen }: { readonly isOpen: boolean }) {
