@@ -37,6 +37,8 @@ export interface HttpRequest extends HttpHead {
   gone?(): AbortSignal;
   /** Returns the address of the client for limits (see PeerHead). Call it before the request is answered. */
   address?(): string;
+  /** Part of this hub that makes the request on behalf of a client; absent for a request by HTTP. */
+  readonly via?: 'mcp' | 'demo';
 }
 
 export interface HttpReply {

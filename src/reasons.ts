@@ -21,7 +21,7 @@ const REASONS_OF_CODE = {
     collinear: 'must outline an area, found {count} pairs of rows on one line',
     control_characters: 'must have no control characters',
     cursor_of_other_hub: 'must be a cursor of this hub, found one of another hub: {found}',
-    cursor_unknown: 'must be a cursor of the event log, found {found}',
+    cursor_unknown: 'must be a cursor of this log, found {found}',
     empty: 'must not be empty',
     empty_body: 'must be JSON, found nothing',
     empty_list: 'must have at least one id or be absent, found none',
@@ -284,6 +284,7 @@ const REASONS_OF_CODE = {
     wrong_host: 'must be a name of this hub, found {found}; allowed_hosts names them',
   },
   HUB_NOT_FOUND: {
+    audit_off: 'Cannot read the audit log: the hub audits nothing, see the setting audit_retention',
     event_log_off: 'Cannot read events: the hub logs none, see the setting event_retention',
     map_file_missing: 'Cannot read the map file {file}: there is no such file in the folder of hub_config.yaml',
     map_file_unreadable: 'Cannot read the map file {file}: {detail}',

@@ -54,7 +54,7 @@ function serve(request: StoreRequest): StoreReply {
       store = undefined;
       return { say: 'done' };
     default:
-      return opened().events.answer(request);
+      return opened().logs[request.log].answer(request);
   }
 }
 

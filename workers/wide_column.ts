@@ -31,13 +31,13 @@ async function serve(store: WideColumnStore, request: StoreRequest): Promise<Sto
       await store.close();
       return { say: 'done' };
     case 'event range':
-      return { say: 'event range', range: await store.events.range() };
+      return { say: 'event range', range: await store[request.log].range() };
     case 'events':
-      return { say: 'events', stored: await store.events.read(request.after, request.bytesMax) };
+      return { say: 'events', stored: await store[request.log].read(request.after, request.bytesMax) };
     case 'event position':
-      return { say: 'event position', position: await store.events.positionAt(request.timeMs) };
+      return { say: 'event position', position: await store[request.log].positionAt(request.timeMs) };
     case 'trim events':
-      return { say: 'trimmed', ...(await store.events.trim(request.to)) };
+      return { say: 'trimmed', ...(await store[request.log].trim(request.to)) };
   }
 }
 

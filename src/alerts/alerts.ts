@@ -1,7 +1,7 @@
 import { hubError } from '../errors.ts';
 import type { QueryResult, Query } from '../core/item.ts';
 import { ALERT_RULES } from '../entities/alert_rules.ts';
-import { type DefinedWrite, Documents, type DocumentsDeps } from '../entities/documents.ts';
+import { type AuditedWrites, type DefinedWrite, Documents, type DocumentsDeps } from '../entities/documents.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import {
   type Alert,
@@ -53,12 +53,16 @@ export interface AlertsDeps {
   /** Queries the shards. */
   read(query: Query): Promise<readonly QueryResult[]>;
   /** Stores documents, and logs the events of changed alerts with them. */
-  commit(documents: readonly DefinedWrite[], events?: readonly AlertEvent[]): ReturnType<DocumentsDeps['commit']>;
+  commit(documents: readonly DefinedWrite[], logged?: LoggedWrites): ReturnType<DocumentsDeps['commit']>;
   /** Called when rules have changed. */
   rulesChanged?(): void;
   /** Whether this hub is the member that evaluates the rules. */
   isWatcher(): boolean;
   warn(message: string, facts: object): void;
+}
+
+interface LoggedWrites extends AuditedWrites {
+  readonly events?: readonly AlertEvent[];
 }
 
 /** The event of a changed alert. */
@@ -353,7 +357,7 @@ export class Alerts {
     if (state === undefined) return;
     const documents = names.flatMap((name) => this.#documentsOf(name, state));
     try {
-      if ((await this.#deps.commit(documents, this.#eventsOf(documents))) === 'applied') return;
+      if ((await this.#deps.commit(documents, { events: this.#eventsOf(documents) })) === 'applied') return;
       for (const [name, document] of documents) {
         this.apply(name, document === undefined ? null : JSON.stringify(document));
       }

@@ -3,6 +3,7 @@ import { type Access, bearerToken, FULL_ACCESS } from '../auth/authorizer.ts';
 import type { Target } from '../auth/policy.ts';
 import { Visibility } from '../auth/visibility.ts';
 import type { AdmitBody, HandleHttp, HttpHead, HttpReply, HttpRequest } from '../exchange.ts';
+import type { Author } from '../model/audit.ts';
 import { lend, look } from '../model/borrowed.ts';
 import { show } from '../model/error_value_text.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
@@ -128,7 +129,8 @@ function run(found: Found, access: Access, { hub, turns, reply }: Api): HttpRepl
     if (limited !== undefined) checkBodyOwned(route, limited, body);
     const sight = readable && new Visibility(readable, siteOf(hub.entities));
     const token = bearerToken(request.header('authorization'));
-    return route.handle({ version, path, id, query, body, token, owned, sight, reply, client: request }, hub);
+    const by = () => authorOf(request, access.subject);
+    return route.handle({ version, path, id, query, body, token, owned, sight, by, reply, client: request }, hub);
   };
   if (route.body === undefined) return handle(undefined);
   if (route.text || route.unread) return handle(textOf(look(request.body)));
@@ -190,4 +192,30 @@ function refuse(error: unknown, { path }: HttpHead, reply: ReplyFactory): HttpRe
 
 function named({ method, path }: HttpRequest): string {
   return `${method} ${show(path)}`;
+}
+
+/** Ids of requests that are recorded. Others may contain anything. */
+const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
+
+/** Returns the author of the changes that a request makes. Call it before the request is answered. */
+export function authorOf(
+  request: Pick<HttpRequest, 'via' | 'address' | 'header'>,
+  subject: string | undefined,
+): Author {
+  const requestId = request.header('x-request-id');
+  const from = addressText(request.address?.() ?? '');
+  return {
+    ...(subject !== undefined && { subject }),
+    ...(from !== undefined && { address: from }),
+    via: request.via ?? 'rest',
+    ...(requestId !== undefined && REQUEST_ID.test(requestId) && { request_id: requestId }),
+  };
+}
+
+/** Returns an address, given as the hexadecimal digits of 4 or 8 bytes, in its usual form; undefined if it is unknown. */
+function addressText(hex: string): string | undefined {
+  if (hex.length === 8) return [...Buffer.from(hex, 'hex')].join('.');
+  if (hex.length !== 16) return undefined;
+  const groups = [0, 4, 8, 12].map((at) => Number.parseInt(hex.slice(at, at + 4), 16).toString(16));
+  return `${groups.join(':')}::/64`;
 }

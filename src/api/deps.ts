@@ -11,6 +11,7 @@ import type { HistoryQuery } from '../history/queries/query.ts';
 import type { Alert, AlertPreview, AlertRule, AlertSummary } from '../model/alert.ts';
 import type { Source, SourcePreview, SourceStatus } from '../model/source.ts';
 import type { Sink, SinkDelivery, SinkReplay, SinkStatus, SinkTest } from '../model/sink.ts';
+import type { Author } from '../model/audit.ts';
 import type { Borrowed } from '../model/borrowed.ts';
 import type { Demo } from '../model/demo.ts';
 import type { Fence } from '../model/fence.ts';
@@ -95,6 +96,8 @@ export interface ApiDeps extends ErrorTyping {
   readonly operation: OperationDeps;
   readonly rpc: RpcDeps;
   readonly events: EventsApi;
+  /** The audit log. Throws HUB_NOT_FOUND if the hub has none. */
+  audit(): EventLog;
   /** History; undefined if it is off. */
   readonly history?: HistoryApi | undefined;
   /** Scheduler of long tasks on this thread. */
@@ -136,9 +139,12 @@ export interface ApiKeysApi {
    * Creates a key on behalf of a token, and returns it with its secret. Rejects with HUB_BAD_REQUEST, and with
    * HUB_NOT_AUTHORIZED if it would permit more than the token.
    */
-  create(body: unknown, token: string | undefined): Promise<{ readonly document: StoredApiKey; readonly key: string }>;
+  create(
+    body: unknown,
+    creator: { readonly token: string | undefined; readonly by: Author },
+  ): Promise<{ readonly document: StoredApiKey; readonly key: string }>;
   /** Rejects with HUB_NOT_FOUND and HUB_UNAVAILABLE. */
-  revoke(id: string): Promise<StoredApiKey>;
+  revoke(id: string, by: Author): Promise<StoredApiKey>;
 }
 
 /** Alerts, and the rules that raise them. */
@@ -185,7 +191,7 @@ export interface SourcesApi {
   /** Throws HUB_NOT_FOUND. */
   status(id: string): SourceStatus;
   /** Rejects with HUB_NOT_FOUND, HUB_BAD_REQUEST and HUB_UNAVAILABLE. */
-  rotateToken(id: string): Promise<{ readonly token: string }>;
+  rotateToken(id: string, by: Author): Promise<{ readonly token: string }>;
   /** Throws HUB_NOT_FOUND, HUB_NOT_AUTHENTICATED, HUB_BAD_REQUEST, HUB_TOO_MANY_REQUESTS and HUB_UNAVAILABLE. */
   post(
     id: string,

@@ -2,6 +2,7 @@ import Type, { type Static, type TObject, type TSchema } from 'typebox';
 import type { OwnedEntities } from '../auth/ownership.ts';
 import type { Visibility } from '../auth/visibility.ts';
 import type { HttpReply, HttpRequest } from '../exchange.ts';
+import type { Author } from '../model/audit.ts';
 import type { Borrowed } from '../model/borrowed.ts';
 import type { CrudOperation, Resource } from '../model/permission.ts';
 import type { ApiDeps } from './deps.ts';
@@ -25,6 +26,8 @@ export interface ApiCall<Parameters = unknown> {
   /** Entities that the body may reference, and the reply may contain; undefined: all. */
   readonly sight: Visibility | undefined;
   readonly reply: ReplyFactory;
+  /** Returns the author of changes. Call it before the request is answered. */
+  by(): Author;
   /** Client of the request. */
   readonly client: Pick<HttpRequest, 'gone' | 'address' | 'prefix' | 'header'>;
 }

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { takenByNpm } from '../config/npm_options.ts';
 import { StartupError } from '../errors.ts';
+import { auditCommand } from './audit.ts';
 import { CliError } from './command_error.ts';
 import { dataCommands } from './data/commands.ts';
 import { demoCommand } from './demo/demo.ts';
@@ -25,6 +26,7 @@ const program = new Command('hub')
   .addCommand(sinksCommand())
   .addCommand(sourcesCommand())
   .addCommand(keysCommand())
+  .addCommand(auditCommand())
   .addCommand(doctorCommand())
   .addCommand(supportBundleCommand());
 for (const command of dataCommands()) program.addCommand(command);

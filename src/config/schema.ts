@@ -300,6 +300,18 @@ export const ConfigSchema = Type.Object({
     default: 1_073_741_824,
     description: 'Maximum size of the event log, in bytes. The oldest events are removed first.',
   }),
+  audit_retention: Type.Integer({
+    minimum: 0,
+    maximum: 3660,
+    default: 90,
+    description: 'Time for which changes can be read in the audit log, in days. 0: the hub audits nothing.',
+  }),
+  audit_max_bytes: Type.Integer({
+    minimum: 1_048_576,
+    maximum: 1_099_511_627_776,
+    default: 268_435_456,
+    description: 'Maximum size of the audit log, in bytes. The oldest entries are removed first.',
+  }),
   restart_event_delay: Type.Integer({
     minimum: 0,
     maximum: 3_600_000,

@@ -52,6 +52,8 @@ export interface StoreBatch {
   readonly rows: Iterable<StoredRow>;
   /** Events that these writes cause. Storing a block replaces all events at and after its first position. */
   readonly events?: EventBlock | undefined;
+  /** Entries of the audit log about these writes. They are positioned like events. */
+  readonly audit?: EventBlock | undefined;
 }
 
 /** A part of the stored state. */

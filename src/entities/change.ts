@@ -1,3 +1,4 @@
+import type { Author } from '../model/audit.ts';
 import { parseLossless } from '../model/lossless_numbers.ts';
 import { show } from '../model/error_value_text.ts';
 import type { EntityMap, EntityKindName } from './entity_lookup.ts';
@@ -11,6 +12,8 @@ export interface Change<K extends EntityKindName = EntityKindName> {
   readonly after: EntityMap[K] | undefined;
   /** Whether to evaluate the trackable's locations at once. */
   readonly force?: boolean;
+  /** Author of a change that is audited; undefined for a change that the hub makes, such as the move of a zone. */
+  readonly by?: Author | undefined;
 }
 
 /** A change as exchanged between hubs. */

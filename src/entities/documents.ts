@@ -1,6 +1,8 @@
 import { hubError } from '../errors.ts';
+import type { Author } from '../model/audit.ts';
 import { idKey } from '../model/id.ts';
-import { isObject, lookUp } from '../model/json_tree.ts';
+import { isObject, isSame, lookUp } from '../model/json_tree.ts';
+import type { AuditedChange } from './audited.ts';
 import { type EntityBody, bodyObject, withId, withIdOf } from './body.ts';
 
 /**
@@ -49,6 +51,11 @@ function orderOf({ name, id }: DefinedDocument): string {
   return `${name.toLowerCase()} ${id}`;
 }
 
+/** What the audit log records about a commit. */
+export interface AuditedWrites {
+  readonly audited?: readonly AuditedChange[];
+}
+
 export interface DocumentsDeps<T extends DefinedDocument = DefinedDocument> {
   newId(): string;
   /** Checks a document against the settings of the hub. Throws HUB_BAD_REQUEST. */
@@ -57,9 +64,15 @@ export interface DocumentsDeps<T extends DefinedDocument = DefinedDocument> {
    * Stores documents by name atomically; undefined deletes one. Resolves with `applied` if `apply` has already received
    * them, as happens with a shared log of hubs. Rejects with HUB_UNAVAILABLE.
    */
-  commit(documents: readonly DefinedWrite[]): Promise<'applied' | undefined>;
+  commit(documents: readonly DefinedWrite[], logged?: AuditedWrites): Promise<'applied' | undefined>;
   /** Called when documents have changed. */
   changed(): void;
+}
+
+interface RemoveOptions<T> {
+  /** Throws if the document must not be deleted as it is then. */
+  admit?(document: T): void;
+  readonly by?: Author;
 }
 
 /** The documents of one kind. */
@@ -116,22 +129,22 @@ export class Documents<T extends DefinedDocument> {
   }
 
   /** Creates a document with a generated id. Rejects with HUB_BAD_REQUEST, and with HUB_UNAVAILABLE. */
-  async create(body: unknown): Promise<T> {
+  async create(body: unknown, by?: Author): Promise<T> {
     const created = this.checked(body);
     const { kind, max } = this.#kind;
     if (this.#documents.size >= max) {
       throw hubError('too_many_stored', { path: 'body', limit: max, unit: `${kind}s` });
     }
-    await this.#write(created);
+    await this.#write(created, by);
     return created;
   }
 
   /** Rejects with HUB_NOT_FOUND, HUB_BAD_REQUEST and HUB_UNAVAILABLE. */
-  async replace(id: string, body: unknown): Promise<T> {
+  async replace(id: string, body: unknown, by?: Author): Promise<T> {
     const before = this.get(id);
     const sent = withIdOf(bodyObject(body), before);
     const replaced = this.#kind.check(withSecretsOf(before, sent, this.#kind));
-    await this.#write(replaced);
+    await this.#write(replaced, by);
     return replaced;
   }
 
@@ -139,26 +152,37 @@ export class Documents<T extends DefinedDocument> {
    * Replaces a document by a change of it, after earlier changes: two changes at the same time are both stored. Rejects
    * like `replace`.
    */
-  change(id: string, changed: (document: T) => unknown): Promise<T> {
-    return this.#inOrder(() => this.replace(id, changed(this.get(id))));
+  change(id: string, changed: (document: T) => unknown, by?: Author): Promise<T> {
+    return this.#inOrder(() => this.replace(id, changed(this.get(id)), by));
   }
 
   /**
    * Deletes a document after earlier changes. `admit` throws if it must not be deleted as it is then. Rejects with
    * HUB_NOT_FOUND and HUB_UNAVAILABLE.
    */
-  remove(id: string, admit?: (document: T) => void): Promise<void> {
+  remove(id: string, { admit, by }: RemoveOptions<T> = {}): Promise<void> {
     return this.#inOrder(async () => {
       const document = this.get(id);
       admit?.(document);
-      await this.keep([[this.#nameOf(document), undefined]]);
+      await this.keep([[this.#nameOf(document), undefined]], by);
     });
   }
 
   /** Stores checked documents of this kind atomically. Rejects with HUB_UNAVAILABLE. */
-  async keep(documents: readonly DefinedWrite[]): Promise<void> {
-    if ((await this.#deps.commit(documents)) === 'applied') return;
+  async keep(documents: readonly DefinedWrite[], by?: Author): Promise<void> {
+    if ((await this.#deps.commit(documents, { audited: this.audited(documents, by) })) === 'applied') return;
     this.take(documents);
+  }
+
+  /** Returns what the audit log records about writes of this kind, before they are applied: nothing without an author. */
+  audited(documents: readonly DefinedWrite[], by: Author | undefined): readonly AuditedChange[] {
+    if (by === undefined) return [];
+    const { kind, prefix } = this.#kind;
+    return documents.flatMap(([name, document]) => {
+      if (!name.startsWith(prefix)) return [];
+      const id = name.slice(prefix.length);
+      return [{ kind, id, by, ...withMaskedSecrets(this.find(id), document, this.#kind) }];
+    });
   }
 
   /** Applies stored documents of this kind. */
@@ -173,11 +197,14 @@ export class Documents<T extends DefinedDocument> {
     return written;
   }
 
-  async #write(written: T): Promise<void> {
+  async #write(written: T, by: Author | undefined): Promise<void> {
     this.#deps.admit?.(written);
     const others = this.list.filter(({ id }) => id !== written.id);
     const all = [written, ...(this.#kind.besides?.(written, others) ?? [])];
-    await this.keep(all.map((document) => [this.#nameOf(document), document]));
+    await this.keep(
+      all.map((document) => [this.#nameOf(document), document]),
+      by,
+    );
   }
 
   #nameOf({ id }: DefinedDocument): string {
@@ -210,6 +237,32 @@ export function withSecretsOf(before: object, body: EntityBody, { secrets }: Sec
     result = withValue(result, path, secret);
   }
   return result;
+}
+
+/**
+ * Returns a document before and after a change with `***` for each secret. The two differ where the secrets differ, so that a
+ * patch between them names the changed ones.
+ */
+export function withMaskedSecrets(
+  before: object | undefined,
+  after: object | undefined,
+  { secrets }: Secretive,
+): Pick<AuditedChange, 'before' | 'after'> {
+  let masked = { before, after };
+  for (const path of secrets?.paths ?? []) {
+    const [former, current] = [lookUp(before, path), lookUp(after, path)];
+    masked = {
+      before: maskedAt(masked.before, path, isSame(former, current) ? MASK : ''),
+      after: maskedAt(masked.after, path, MASK),
+    };
+  }
+  return masked;
+}
+
+const MASK = '***';
+
+function maskedAt(document: object | undefined, path: Path, mask: string): object | undefined {
+  return lookUp(document, path) == null ? document : withValue(document as EntityBody, path, mask);
 }
 
 function without(value: EntityBody, [name = '', ...rest]: Path): EntityBody {

@@ -1,6 +1,7 @@
 import { hubError } from '../errors.ts';
 import { NotChecked, type ShapeChecks } from '../core/shape_checks.ts';
 import type { ZoneMove } from '../core/zone/following.ts';
+import type { Author } from '../model/audit.ts';
 import { type InputBounds, DEFAULT_BOUNDS } from '../model/bounds.ts';
 import { idKey, isUnset } from '../model/id.ts';
 import type { ProviderType } from '../model/location.ts';
@@ -55,6 +56,7 @@ export interface ChangesTogether {
   readonly rules?: readonly LocatingRule[] | undefined;
   /** Documents of the page to commit with them. */
   readonly defined?: readonly DefinedWrite[] | undefined;
+  readonly by?: Author | undefined;
 }
 
 interface Planned extends Prepared<Change> {
@@ -69,13 +71,15 @@ interface CreateOptions {
   readonly subdivide?: boolean;
   /** Whether the change comes from the link that mirrors the entity. All others are rejected. */
   readonly isMirror?: boolean;
+  /** Author of the change, for the audit log; undefined: the change is not audited. */
+  readonly by?: Author | undefined;
   /** Throws if the replacement is not permitted. Called before it is checked. */
   admit?(before: object | undefined, sent: EntityBody): void;
 }
 
 export type ReplaceOptions = Omit<CreateOptions, 'replaceId'>;
 
-interface RemoveOptions extends Pick<CreateOptions, 'isMirror'> {
+interface RemoveOptions extends Pick<CreateOptions, 'isMirror' | 'by'> {
   /** Throws if the deletion of the entity, after all previous changes, is not permitted. */
   admit?(before: object): void;
 }
@@ -247,7 +251,7 @@ export class Entities implements EntityLookup {
       this.#admitMirror({ kind, id: after.id, before: undefined, after }, options);
       write({ kind, id: after.id, before: undefined, after, ...forced(options) });
       return after;
-    });
+    }, options.by);
   }
 
   /** Replaces an entity by a body, which may leave out the id. Rejects with HUB_NOT_FOUND for an unknown id. */
@@ -282,7 +286,7 @@ export class Entities implements EntityLookup {
       const carrying = { state: this.#state, levelsMax: this.bounds.parents };
       if (kind === 'zone') for (const carried of carriedAlong(before as Zone, after as Zone, carrying)) write(carried);
       return after;
-    });
+    }, options.by);
   }
 
   /** Whether any zone follows an object. */
@@ -309,7 +313,7 @@ export class Entities implements EntityLookup {
       const steps: ChangeStep<Change, void>[] = [];
       for (let from = 0; from < planned.changes.length; from += STEP_CHANGES) {
         const some = planned.changes.slice(from, from + STEP_CHANGES);
-        steps.push((write) => some.forEach((change) => void write(change)));
+        steps.push(authored((write) => some.forEach((change) => void write(change)), planned.by));
       }
       return { steps, planned };
     });
@@ -318,22 +322,22 @@ export class Entities implements EntityLookup {
 
   /** Deletes an entity. Entities that it carried lose their parent. Rejects with HUB_NOT_FOUND for an unknown id. */
   remove(kind: EntityKindName, id: string, options: RemoveOptions = {}): Promise<void> {
-    return this.#queue.run((write) => {
+    return this.#run((write) => {
       const before = this.#state.get(kind, id);
       if (before === undefined) throw hubError('not_found', { action: 'delete', kind, id });
       options.admit?.(before);
       this.#admitMirror({ kind, id: before.id, before, after: undefined }, options);
       this.#remove([before], kind, write);
-    });
+    }, options.by);
   }
 
   /** Deletes all entities of a kind, except mirrors. */
-  clear(kind: EntityKindName): Promise<void> {
+  clear(kind: EntityKindName, by?: Author): Promise<void> {
     const { mirroredBy } = this.#deps;
-    return this.#queue.run((write) => {
+    return this.#run((write) => {
       const own = this.#state.list(kind).filter((entity) => mirroredBy?.(entity) === undefined);
       this.#remove(own, kind, write);
-    });
+    }, by);
   }
 
   /** Resolves when all changes so far are committed or rejected, and all listeners are notified. */
@@ -361,10 +365,11 @@ export class Entities implements EntityLookup {
   }
 
   /** Queues a step; repeats it after an asynchronous check of a geometry that is too large for an immediate one. */
-  async #run<Result>(step: ChangeStep<Change, Result>): Promise<Result> {
+  async #run<Result>(step: ChangeStep<Change, Result>, by: Author | undefined): Promise<Result> {
+    const queued = authored(step, by);
     for (let rounds = 0; ; rounds++) {
       try {
-        return await this.#queue.run(step);
+        return await this.#queue.run(queued);
       } catch (error) {
         // Concurrent changes may require the check of another geometry.
         if (!(error instanceof NotChecked)) throw error;
@@ -451,6 +456,11 @@ export class Entities implements EntityLookup {
       undo();
     };
   }
+}
+
+/** Returns a step whose changes have an author. */
+function authored<Result>(step: ChangeStep<Change, Result>, by: Author | undefined): ChangeStep<Change, Result> {
+  return by === undefined ? step : (write) => step((change) => write({ ...change, by }));
 }
 
 function forced({ force }: { readonly force?: boolean }): { force?: boolean } {

@@ -1,5 +1,6 @@
 import { errorOfAll, hubError, HubError } from '../errors.ts';
 import { Problem } from '../problem.ts';
+import type { Author } from '../model/audit.ts';
 import type { Import, ImportState } from '../model/import.ts';
 import { formatTime } from '../model/time.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
@@ -18,7 +19,7 @@ import {
 import { type ImportPlan, planImport } from './import_plan.ts';
 import type { LocatingRules } from './locating_rules.ts';
 
-type DefinedDocuments = Pick<Documents<DefinedDocument>, 'list' | 'keep' | 'take'>;
+type DefinedDocuments = Pick<Documents<DefinedDocument>, 'list' | 'keep' | 'take' | 'audited'>;
 
 export interface ImportsDeps {
   readonly entities: Entities;
@@ -44,6 +45,8 @@ export interface ImportOrder {
   readonly replace: boolean;
   /** Whether values of listed entities are deleted if the document could contain them and does not. */
   readonly deleteMembers?: boolean;
+  /** Author of its changes. */
+  readonly by?: Author | undefined;
 }
 
 /** Maximum problems listed individually. */
@@ -129,8 +132,8 @@ export class Imports {
         ? await this.#plan(document, order)
         : await this.#deps.entities.changeTogether(() => this.#planToKeep(document, order));
       if (!order.dryRun) {
-        await this.#takeRules(plan);
-        await this.#takeDefined(plan);
+        await this.#takeRules(plan, order.by);
+        await this.#takeDefined(plan, order.by);
       }
       this.#end(plan.problems.length > 0 ? 'refused' : 'done');
     } catch (error) {
@@ -189,12 +192,12 @@ export class Imports {
     return plan;
   }
 
-  async #planToKeep(document: EntityDocument, order: ImportOrder): Promise<ImportPlan> {
+  async #planToKeep(document: EntityDocument, order: ImportOrder): Promise<ImportPlan & Pick<ImportOrder, 'by'>> {
     const plan = await this.#plan(document, order);
     if (plan.problems.length > 0) throw new Refused();
     this.#checkSize(plan);
     this.#show({ state: 'keeping' });
-    return plan;
+    return { ...plan, by: order.by };
   }
 
   #checkSize({ changes }: ImportPlan): void {
@@ -207,21 +210,21 @@ export class Imports {
   }
 
   /** Notifies of rules that were committed together with entities. */
-  async #takeRules({ changes, rules: changed }: ImportPlan): Promise<void> {
+  async #takeRules({ changes, rules: changed }: ImportPlan, by: Author | undefined): Promise<void> {
     const { rules, bytesMax } = this.#deps;
     if (changed === undefined) return;
     if (changes.length > 0 && bytesMax === undefined) rules.apply(changed);
-    else await rules.replace(changed);
+    else await rules.replace(changed, by);
   }
 
-  async #takeDefined({ changes, defined }: ImportPlan): Promise<void> {
+  async #takeDefined({ changes, defined }: ImportPlan, by: Author | undefined): Promise<void> {
     const { bytesMax } = this.#deps;
     for (const name of DEFINED_NAMES) {
       const its = defined.filter(([each]) => each.startsWith(DEFINED_KINDS[name].prefix));
       if (its.length === 0) continue;
       const documents = this.#deps.defined()[name];
       if (changes.length > 0 && bytesMax === undefined) documents.take(its);
-      else await documents.keep(its);
+      else await documents.keep(its, by);
     }
   }
 

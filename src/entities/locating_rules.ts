@@ -1,10 +1,12 @@
 import { hubError } from '../errors.ts';
 import Type from 'typebox';
 import { parseRule } from '../core/rules/parse.ts';
+import type { Author } from '../model/audit.ts';
 import { type InputBounds, DEFAULT_BOUNDS } from '../model/bounds.ts';
 import { checker } from '../model/check.ts';
 import { LocatingRule } from '../model/rule.ts';
 import { pathOf, show } from '../model/error_value_text.ts';
+import type { AuditedChange } from './audited.ts';
 import { onlyMembers } from './body.ts';
 import { checkBounds } from './check_bounds.ts';
 
@@ -20,7 +22,7 @@ export interface LocatingRulesDeps {
    * Stores the rules. Resolves with `applied` if `apply` has already received them, as happens with a shared log of
    * hubs. Rejects with HUB_UNAVAILABLE on failure.
    */
-  commit(rules: readonly LocatingRule[]): Promise<'applied' | undefined> | Promise<void>;
+  commit(rules: readonly LocatingRule[], audited?: AuditedChange): Promise<'applied' | undefined> | Promise<void>;
   /** Notifies the parts that rank locations, as soon as the rules are stored. */
   committed(rules: readonly LocatingRule[]): void;
 }
@@ -50,10 +52,15 @@ export class LocatingRules {
   }
 
   /** Replaces all rules. Rejects with HUB_BAD_REQUEST for an invalid list, without changes. */
-  async replace(body: unknown): Promise<readonly LocatingRule[]> {
+  async replace(body: unknown, by?: Author): Promise<readonly LocatingRule[]> {
     const rules = checkedRules(body, 'rules', this.#deps.bounds);
-    if ((await this.#deps.commit(rules)) !== 'applied') this.apply(rules);
+    if ((await this.#deps.commit(rules, this.audited(rules, by))) !== 'applied') this.apply(rules);
     return rules;
+  }
+
+  /** Returns what the audit log records about a replacement of all rules; undefined without an author. */
+  audited(after: readonly LocatingRule[], by: Author | undefined): AuditedChange | undefined {
+    return by && { kind: RULES_SETTING, id: RULES_SETTING, before: this.#rules, after, by };
   }
 }
 

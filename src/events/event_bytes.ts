@@ -1,9 +1,9 @@
 import type { EncodedEvents, EventBlock, EventSpace, WriteEvents } from '../core/entity_write.ts';
-import { EVENT_TOPICS, type EventTopic } from '../model/logged_event.ts';
+import { LOG_TOPICS, type LogTopic } from '../model/logged_event.ts';
 import type { FilterFields } from '../model/topics.ts';
 
 /**
- * Events as bytes. An event: the index of its topic in EVENT_TOPICS (8 bits), the sizes of its filter fields and of its
+ * Events as bytes. An event: the index of its topic in LOG_TOPICS (8 bits), the sizes of its filter fields and of its
  * JSON (32 bits each, little-endian), the fields as a JSON array, and the JSON, both in UTF-8.
  *
  * Databases contain such bytes (store/event_table.ts): later versions must read them.
@@ -15,7 +15,7 @@ const UTF8_MAX = 3;
  * Events of one topic, given as consecutive slices of bytes joined by a separator of one byte. Their bytes are read when
  * the events are written.
  */
-export function slicedEvents(topic: EventTopic, { bytes, ends, fields }: Slices): WriteEvents {
+export function slicedEvents(topic: LogTopic, { bytes, ends, fields }: Slices): WriteEvents {
   return (to) => {
     // In shared memory `copy` takes 11 ns per KB; `set` takes 250 if the offsets are aligned differently.
     const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -37,7 +37,7 @@ interface Slices {
 }
 
 /** One event. */
-export function textEvent(topic: EventTopic, fields: FilterFields, json: string): WriteEvents {
+export function textEvent(topic: LogTopic, fields: FilterFields, json: string): WriteEvents {
   return (to) => {
     const jsonBytes = Buffer.byteLength(json);
     const jsonAt = writeHead(to, topic, { fields, jsonBytes });
@@ -88,12 +88,12 @@ interface Head {
 
 /** Writes an event up to its JSON. Returns the offset of the JSON. */
 // hot
-function writeHead(to: EventSpace, topic: EventTopic, { fields, jsonBytes }: Head): number {
+function writeHead(to: EventSpace, topic: LogTopic, { fields, jsonBytes }: Head): number {
   const text = JSON.stringify(fields);
   const at = to.begin(HEAD_BYTES + UTF8_MAX * text.length + jsonBytes);
   const { bytes } = to;
   const fieldBytes = bytes.write(text, at + HEAD_BYTES);
-  bytes[at] = EVENT_TOPICS.indexOf(topic);
+  bytes[at] = LOG_TOPICS.indexOf(topic);
   writeUInt32(bytes, at + 1, fieldBytes);
   writeUInt32(bytes, at + 5, jsonBytes);
   return at + HEAD_BYTES + fieldBytes;
@@ -110,7 +110,7 @@ function writeUInt32(bytes: Uint8Array, at: number, value: number): void {
 /** An event of a block. Its parts are decoded when they are read. */
 export interface StoredEvent {
   readonly position: number;
-  readonly topic: EventTopic;
+  readonly topic: LogTopic;
   fields(): FilterFields;
   json(): string;
 }
@@ -126,7 +126,7 @@ export function* eventsIn({ first, bytes }: EventBlock, after: number): Generato
     if (position > after) {
       yield {
         position,
-        topic: EVENT_TOPICS[buffer[at] as number] as EventTopic,
+        topic: LOG_TOPICS[buffer[at] as number] as LogTopic,
         fields: () => fieldsOf(buffer.toString('utf8', fieldsAt, jsonAt)),
         json: () => buffer.toString('utf8', jsonAt, end),
       };

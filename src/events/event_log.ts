@@ -8,7 +8,8 @@ import { RecentBlocks } from './recent_blocks.ts';
 import { type Selection, selectionOf } from './selection.ts';
 
 /**
- * The event log of a hub: fence events, collision events, and changes of entities and alerts, at increasing positions.
+ * The event log of a hub: fence events, collision events, and changes of entities and alerts, at increasing positions. The audit
+ * log of a hub is another one, whose events are its entries.
  *
  *   events ──▶ StoreWriter: in the commit of the change that caused them ──▶ recent blocks ──▶ read, listeners
  *                                          └──▶ store ──────────────────────▶ older blocks ──▶ read
@@ -173,7 +174,12 @@ export class EventLog implements EventLogReader {
   }
 
   async cursorAt(timeMs: number): Promise<string> {
-    return this.cursors.at(await this.#deps.store.positionAt(timeMs));
+    return this.cursors.at(await this.positionAt(timeMs));
+  }
+
+  /** Returns the position before the oldest event that was stored at or after a time. */
+  positionAt(timeMs: number): Promise<number> {
+    return this.#deps.store.positionAt(timeMs);
   }
 
   onAppended(listener: () => void): () => void {
@@ -213,8 +219,10 @@ export class EventLog implements EventLogReader {
   }
 
   /** Returns an event as readers receive it. */
-  logged({ position, topic, fields, json }: SelectedEvent): LoggedEvent {
+  logged({ position, topic: logged, fields, json }: SelectedEvent): LoggedEvent {
     const cursor = this.cursors.at(position);
+    // Only the audit log has entries of the other topic.
+    const topic = logged as EventTopic;
     return { cursor, id: cursor, topic, key: keyOf(topic, fields), timeMs: timeOf(topic, json), json };
   }
 

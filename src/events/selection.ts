@@ -1,7 +1,7 @@
 import { hubError } from '../errors.ts';
 import { compileFilter, type Filter } from '../fanout/filter.ts';
 import { show } from '../model/error_value_text.ts';
-import { EVENT_TOPICS, type EventTopic, type ReadEvents } from '../model/logged_event.ts';
+import { EVENT_TOPICS, type EventTopic, type LogTopic, type ReadEvents } from '../model/logged_event.ts';
 
 /** How a reader sees the events of one topic. */
 export interface TopicSelection {
@@ -12,7 +12,7 @@ export interface TopicSelection {
 }
 
 /** The selected topics. Events of other topics are not selected. */
-export type Selection = ReadonlyMap<EventTopic, TopicSelection>;
+export type Selection = ReadonlyMap<LogTopic, TopicSelection>;
 
 /** Returns a topic of the event log. Throws HUB_BAD_REQUEST for any other value of the parameter `path`. */
 export function eventTopic(value: unknown, path: string): EventTopic {

@@ -46,19 +46,21 @@ interface DatabaseDeps {
   readonly store: Store;
   /** Undefined: events are not stored. */
   readonly eventLog: EventLog | undefined;
+  /** Undefined: changes are not audited. */
+  readonly auditLog: EventLog | undefined;
   readonly config: Config;
   readonly log: Log;
   readonly clock: Clock;
 }
 
-export function connectDatabase({ store, eventLog, config, log, clock }: DatabaseDeps): Database {
+export function connectDatabase({ store, eventLog, auditLog, config, log, clock }: DatabaseDeps): Database {
   const databaseState = new DatabaseState();
   const state = (is: 'ok' | 'failing', error?: unknown): void => {
     databaseState.note(is, { error, nowMs: clock.now() });
     reportStore(log, is, error);
   };
   const writerTo = (to: Store, pace = {}) => new StoreWriter(to, { retryMs: RETRY_MS, schedule, state, ...pace });
-  const writer = writerTo(store, { ...storePace(config), events: eventLog });
+  const writer = writerTo(store, { ...storePace(config), events: eventLog, audit: auditLog });
   // Restarted shard workers need rows even if they are not persistent.
   const rowStore = config.persist_locations ? store : new MemoryStore('');
   const rowWriter = config.persist_locations ? writer : writerTo(rowStore);

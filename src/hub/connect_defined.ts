@@ -24,6 +24,7 @@ import type { Sources } from '../sources/sources.ts';
 import { definedWrites } from '../store/entity_json.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import type { Clock } from '../time/clock.ts';
+import type { Audit } from './connect_audit.ts';
 import { connectLinks, type HubLinks } from './connect_links.ts';
 import type { ApiKeysApi } from '../api/deps.ts';
 import type { HubAuthorization } from './authorization.ts';
@@ -67,14 +68,15 @@ interface DefinedDeps {
   readonly counts: HubCounts;
   readonly keepRows: Database['keep'];
   readonly authorization: HubAuthorization | undefined;
+  readonly audit: Audit;
 }
 
 export function connectDefined(deps: DefinedDeps): DefinedParts {
-  const { clock, machine, log, writer, stages, entities, cluster, ingest, eventLog, logsEvents } = deps;
+  const { clock, machine, log, writer, stages, entities, cluster, ingest, eventLog, logsEvents, audit } = deps;
   const { fanout, shards } = stages;
-  const commit: AlertsDeps['commit'] = async (documents, events = []) => {
+  const commit: AlertsDeps['commit'] = async (documents, { events = [], audited = [] } = {}) => {
     const logged = logsEvents ? events.map(({ fields, json }) => textEvent('alert_changes', fields, json())) : [];
-    await writer.writeEntities(definedWrites(documents), joinEvents(logged));
+    await writer.writeEntities(definedWrites(documents), { events: joinEvents(logged), audit: audit(audited) });
     return cluster === undefined ? undefined : 'applied';
   };
   const read = (query: Query): Promise<readonly QueryResult[]> =>
@@ -103,7 +105,7 @@ export function connectDefined(deps: DefinedDeps): DefinedParts {
   const thirdParties = thirdPartyEvents({
     ...{ fanout, entities, cluster, logsEvents, counts: deps.counts, now: clock.now },
     log: (events) => void deps.keepRows([], { events }),
-    write: (settings, events) => writer.writeEntities(settings, events),
+    write: (settings, events) => writer.writeEntities(settings, { events }),
   });
   const linkProgress = new LinkProgressStore({
     ...{ accept: thirdParties.accept, commit, schedule },
@@ -112,7 +114,7 @@ export function connectDefined(deps: DefinedDeps): DefinedParts {
   });
   const links = new Documents(LINKS, {
     newId,
-    commit: (documents) => linkProgress.commitLinks(documents),
+    commit: (documents, logged) => linkProgress.commitLinks(documents, logged),
     changed: () => hubLinks.refresh(),
     admit: (link) => admitLink(link, linkTargets),
   });

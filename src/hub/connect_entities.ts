@@ -5,7 +5,8 @@ import type { ShapeChecks } from '../core/shape_checks.ts';
 import type { ZoneTable } from '../core/zone/zone_table.ts';
 import { publicForm } from '../entities/public_form.ts';
 import { writtenChange } from '../entities/change.ts';
-import { type Change, Entities } from '../entities/entities.ts';
+import { type Change, type ChangesTogether, Entities } from '../entities/entities.ts';
+import { auditedEntities } from '../entities/audited.ts';
 import { Imports, type ImportsDeps } from '../entities/imports.ts';
 import { isSilent } from '../entities/detached_fences.ts';
 import { LocatingRules, RULES_SETTING } from '../entities/locating_rules.ts';
@@ -18,6 +19,7 @@ import type { Zone } from '../model/zone.ts';
 import { commandsOf } from '../shards/shard_commands.ts';
 import { definedWrites, entityWrites, settingWrite } from '../store/entity_json.ts';
 import type { Clock } from '../time/clock.ts';
+import type { Audit } from './connect_audit.ts';
 import type { Database } from './connect_database.ts';
 import type { Stages } from './connect_stages.ts';
 import type { Log } from './log.ts';
@@ -56,12 +58,13 @@ interface EntityDeps {
   toAlerts(): void;
   /** Returns which link mirrors an entity; undefined for an entity of this hub. */
   mirroredBy(entity: object): string | undefined;
+  readonly audit: Audit;
   /** Documents defined in the UI. */
   defined: ImportsDeps['defined'];
 }
 
 export function connectEntities(deps: EntityDeps): EntityParts {
-  const { clock, machine, config, log, shapes, zones, cluster, toSources, toAlerts, logsEvents } = deps;
+  const { clock, machine, config, log, shapes, zones, cluster, toSources, toAlerts, logsEvents, audit } = deps;
   const { writer } = deps.database;
   const { fanout, shards, collisions } = deps.stages;
   const bounds = boundsOf(config);
@@ -83,17 +86,26 @@ export function connectEntities(deps: EntityDeps): EntityParts {
     const events = changes.filter((change) => !isSilent(change)).map(eventOf);
     return joinEvents(events.map(({ topic, fields, json }) => textEvent(topic, fields, json())));
   };
+  const auditedIn = (
+    changes: readonly Change[],
+    { rules: changed, defined = [], by }: Omit<ChangesTogether, 'changes'>,
+  ) => [
+    ...auditedEntities(changes),
+    ...[changed && rules.audited(changed, by)].filter((each) => each !== undefined),
+    ...Object.values(deps.defined()).flatMap((documents) => documents.audited(defined, by)),
+  ];
   const entities = new Entities({
     newId: machine.newId,
     mirroredBy: deps.mirroredBy,
     shapes,
     bounds,
     turns: machine.turns,
-    commit(changes, { rules: changed, defined = [] } = { changes }) {
+    commit(changes, { rules: changed, defined = [], by } = { changes }) {
       if (cluster !== undefined) return cluster.commit(changes.map(writtenChange));
       const settings = changed === undefined ? [] : [settingWrite(RULES_SETTING, changed)];
       const writes = [...entityWrites(changes), ...settings, ...definedWrites(defined)];
-      return writer.writeEntities(writes, logsEvents ? logged(changes) : undefined);
+      const audited = audit(auditedIn(changes, { rules: changed, defined, by }));
+      return writer.writeEntities(writes, { events: logsEvents ? logged(changes) : undefined, audit: audited });
     },
     committed(changes) {
       tell(changes);
@@ -114,8 +126,9 @@ export function connectEntities(deps: EntityDeps): EntityParts {
   });
   const rules = new LocatingRules({
     bounds,
-    async commit(changed) {
-      await writer.writeEntities([settingWrite(RULES_SETTING, changed)]);
+    async commit(changed, audited) {
+      const write = settingWrite(RULES_SETTING, changed);
+      await writer.writeEntities([write], { audit: audit(audited === undefined ? [] : [audited]) });
       return cluster === undefined ? undefined : 'applied';
     },
     committed: (changed) => shards.rules(changed),

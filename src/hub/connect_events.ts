@@ -10,7 +10,7 @@ import type { EventBatch } from '../model/event_batch.ts';
 import type { CollisionEvent } from '../model/events.ts';
 import { EVENT_TOPICS } from '../model/logged_event.ts';
 import { isRenderedByShards } from '../model/topics.ts';
-import type { Store } from '../store/store.ts';
+import type { EventStore, Store } from '../store/store.ts';
 import type { Clock } from '../time/clock.ts';
 import { every, schedule } from '../time/clock.ts';
 import type { Log } from './log.ts';
@@ -21,38 +21,46 @@ const SLICE_MS = 20;
 const HOUR_MS = 3_600_000;
 const VIEW = { crs: 'EPSG:4326' };
 
-interface EventLogDeps {
-  readonly store: Store;
-  readonly config: Config;
+/** A log of a store, and its bounds. */
+export interface LogDeps {
+  readonly stored: EventStore | undefined;
+  /** Part of its cursors, so that one log rejects those of another. */
+  readonly name?: 'audit';
+  /** 0: nothing is logged. */
+  readonly retentionMs: number;
+  readonly bytesMax: number;
   readonly clock: Clock;
 }
 
-/** Opens the event log; undefined if the settings turn it off, or the store has none. */
-export async function openEventLog({ store, config, clock }: EventLogDeps): Promise<EventLog | undefined> {
-  const { events } = store;
+/** The event log of a store. */
+export function eventsOf(store: Store, config: Config): Omit<LogDeps, 'clock'> {
+  return { stored: store.events, retentionMs: config.event_retention * HOUR_MS, bytesMax: config.event_max_bytes };
+}
+
+/** Opens a log; undefined if the settings turn it off, or the store has none. */
+export async function openLog({ stored: events, name, retentionMs, clock }: LogDeps): Promise<EventLog | undefined> {
   if (events === undefined) return undefined;
   const range = await events.range();
-  if (config.event_retention > 0) return new EventLog(range, { store: events, now: clock.now });
+  const hubId = name === undefined ? range.hubId : `${name} ${range.hubId}`;
+  if (retentionMs > 0) return new EventLog({ ...range, hubId }, { store: events, now: clock.now });
   // Events from now on are missing: a later start with a log must not accept the cursors of today.
   if (range.newest > 0) while ((await events.trim({ all: range.newest + 1 })).hasMore);
   return undefined;
 }
 
-/** Removes old events now and then. Returns a function that stops it. */
-export function trimEvents(
+/** Removes old events of a log now and then. Returns a function that stops it. */
+export function trimLog(
   eventLog: EventLog | undefined,
-  { store, config, clock, log }: EventLogDeps & { readonly log: Log },
+  { stored: events, retentionMs, bytesMax, clock, log }: LogDeps & { readonly log: Log },
 ): () => void {
-  const { events } = store;
   if (eventLog === undefined || events === undefined) return () => undefined;
-  const { event_retention: hours, event_max_bytes: bytesMax } = config;
   let isTrimming = false;
   let isStopped = false;
   const trim = async (): Promise<void> => {
     isTrimming = true;
     try {
       for (let hasMore = true; hasMore && !isStopped; ) {
-        const trimmed = await events.trim({ beforeMs: clock.now() - hours * HOUR_MS, bytesMax });
+        const trimmed = await events.trim({ beforeMs: clock.now() - retentionMs, bytesMax });
         eventLog.trimmed(trimmed.range);
         hasMore = trimmed.hasMore;
         if (hasMore) await new Promise<void>((resolve) => void schedule(SLICE_MS, resolve));

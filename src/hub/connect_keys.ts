@@ -41,16 +41,16 @@ export function connectKeys({ commit, now, authorization }: KeysDeps): ApiKeysAp
   authorization?.keys.attach((id) => documents.find(id));
   return {
     documents,
-    async create(body, token) {
+    async create(body, { token, by }) {
       const secret = newKeySecret();
       const complete = newKeyBody(body, { hash: keyHash(secret).toString('base64url'), nowMs: now() });
       const checked = documents.checked(complete);
       if (authorization === undefined) throw hubError('keys_without_authorization');
       await authorization.checkKey(checked, token);
-      const document = await documents.create(complete);
+      const document = await documents.create(complete, by);
       return { document, key: keyText(document.id, secret) };
     },
-    revoke: (id) =>
-      documents.change(id, (stored) => ({ ...stored, revoked_at: stored.revoked_at ?? formatTime(now()) })),
+    revoke: (id, by) =>
+      documents.change(id, (stored) => ({ ...stored, revoked_at: stored.revoked_at ?? formatTime(now()) }), by),
   };
 }

@@ -92,6 +92,9 @@ interface LinksOptions {
   isElected(id: string): boolean;
 }
 
+/** Options of changes by links. The audit log names them. */
+const OF_LINK = { isMirror: true, by: { via: 'link' } } as const;
+
 async function openLinks(
   { links, targets, ingest, entities, machine, clock, eventLog, progress, read, log }: LinkParts,
   { hubId, isElected }: LinksOptions,
@@ -107,9 +110,9 @@ async function openLinks(
     links: () => links.list,
     entities: {
       list: (kind) => entities.list(kind),
-      create: (kind, body) => entities.create(kind, body, { isMirror: true }),
-      replace: (kind, id, body) => entities.replace(kind, id, body, { isMirror: true }),
-      remove: (kind, id) => entities.remove(kind, id, { isMirror: true }),
+      create: (kind, body) => entities.create(kind, body, OF_LINK),
+      replace: (kind, id, body) => entities.replace(kind, id, body, OF_LINK),
+      remove: (kind, id) => entities.remove(kind, id, OF_LINK),
     },
     schedule: machine.schedule,
     now: clock.monotonic,

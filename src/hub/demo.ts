@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { DemoDeps } from '../api/deps.ts';
 import type { Entities } from '../entities/entities.ts';
 import { hubError } from '../errors.ts';
-import type { HandleHttp } from '../exchange.ts';
+import type { HandleHttp, HttpRequest } from '../exchange.ts';
 import { lend } from '../model/borrowed.ts';
 import type { Demo, DemoState, DemoTask, FromDemoThread, ToDemoThread } from '../model/demo.ts';
 import { demoId, isDemoId } from '../model/demo_id.ts';
@@ -126,7 +126,8 @@ export class HubDemo implements DemoDeps {
   async #replyTo(method: string, path: string, body = ''): Promise<{ readonly status: number; readonly text: string }> {
     try {
       const bytes = lend(new TextEncoder().encode(body));
-      const request = { method, path: `/hub/v2${path}`, query: '', header: () => undefined, body: bytes };
+      const url = { path: `/hub/v2${path}`, query: '' };
+      const request: HttpRequest = { method, ...url, header: () => undefined, body: bytes, via: 'demo' };
       const { status, body: text } = await this.#options.handle(request);
       return { status, text: typeof text === 'string' ? text : '' };
     } catch (error) {

@@ -22,7 +22,8 @@ import { beginReading } from '../store/store.ts';
 import { HEARTBEAT_MS, type Clock, every, openClock, schedule } from '../time/clock.ts';
 import type { HubAuthorization, OutgoingTls } from './authorization.ts';
 import { clusterStore, connectCluster, settingsByHub } from './connect_cluster.ts';
-import { openEventLog, trimEvents } from './connect_events.ts';
+import { auditOf } from './connect_audit.ts';
+import { eventsOf, openLog, trimLog } from './connect_events.ts';
 import { warnOfNoKeys } from './connect_keys.ts';
 import { connectHistory } from './connect_history.ts';
 import { connectMqtt } from './connect_mqtt.ts';
@@ -136,13 +137,16 @@ async function openOn(
   log: Log,
 ): Promise<Hub> {
   const eventLog = await (cluster === undefined
-    ? openEventLog({ store, config, clock })
+    ? openLog({ ...eventsOf(store, config), clock })
     : cluster.events?.open(cluster.config.id));
+  const auditLog = await openLog({ ...auditOf(store, config), clock });
   // Reads while workers start. A failure is handled below, where parts can be closed.
   const reading = beginReading(store);
   const { max_geometry_check_time: limitMs } = config;
   const shapes = new LargeShapes({ small: await openShapeChecks(), limitMs, schedule });
-  const parts = connectParts({ clock, machine, store, eventLog, cluster, config, log, shapes, authorization });
+  const parts = connectParts({
+    ...{ clock, machine, store, eventLog, auditLog, cluster, config, log, shapes, authorization },
+  });
   const isOut = Promise.withResolvers<Error>();
   let mqtt: Mqtt | undefined;
   const { shards, collisions, ticker, fanout, entities, sources, writer } = parts;
@@ -200,10 +204,13 @@ async function openOn(
     warnOfNoKeys(parts, authorization, log);
     const care = new CertificateCare(listening, { log, now: parts.now });
     const background = startBackground(parts, care, { config, log });
-    const stopTrimming = trimEvents(eventLog, { store, config, clock, log });
+    const stopTrimming = [
+      trimLog(eventLog, { ...eventsOf(store, config), clock, log }),
+      trimLog(auditLog, { ...auditOf(store, config), clock, log }),
+    ];
     const close = async (): Promise<void> => {
       background.stop();
-      stopTrimming();
+      for (const stop of stopTrimming) stop();
       sources.close();
       parts.dataSources.close();
       mqtt?.stopTaking();

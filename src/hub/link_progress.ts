@@ -47,10 +47,16 @@ export class LinkProgressStore {
   }
 
   /** Stores links, and deletes the progress of deleted ones. */
-  async commitLinks(documents: readonly DefinedWrite[]): Promise<'applied' | undefined> {
+  async commitLinks(
+    documents: readonly DefinedWrite[],
+    logged: Parameters<DocumentsDeps['commit']>[1],
+  ): Promise<'applied' | undefined> {
     const ids = documents.flatMap(([name, link]) => (link === undefined ? [name.slice(LINKS.prefix.length)] : []));
     const obsolete = ids.filter((id) => this.#stored.has(id)).map((id) => LINK_PROGRESS_PREFIX + id);
-    const applied = await this.#deps.commit([...documents, ...obsolete.map((name) => [name, undefined] as const)]);
+    const applied = await this.#deps.commit(
+      [...documents, ...obsolete.map((name) => [name, undefined] as const)],
+      logged,
+    );
     if (applied === undefined) for (const name of obsolete) this.apply(name, null);
     return applied;
   }

@@ -11,6 +11,7 @@ import type { StoreWriter } from '../store/writer.ts';
 import type { Clock } from '../time/clock.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
 import type { HubAuthorization } from './authorization.ts';
+import { auditTo } from './connect_audit.ts';
 import { connectDefined, type DefinedParts } from './connect_defined.ts';
 import { clusterDatabase } from './connect_cluster.ts';
 import { connectDatabase, type Database } from './connect_database.ts';
@@ -39,6 +40,7 @@ export interface Parts extends Stages, EntityParts, IngestParts, DefinedParts {
   readonly keepRows: Database['keep'];
   readonly arrivals: Arrivals;
   readonly eventLog: EventLog | undefined;
+  readonly auditLog: EventLog | undefined;
 }
 
 interface PartsDeps {
@@ -46,6 +48,8 @@ interface PartsDeps {
   readonly store: Store;
   /** Undefined: events are not logged. */
   readonly eventLog?: EventLog | undefined;
+  /** Undefined: changes are not audited. */
+  readonly auditLog?: EventLog | undefined;
   /** Undefined for a single hub. */
   readonly cluster: Cluster | undefined;
   readonly config: Config;
@@ -62,15 +66,17 @@ interface PartsDeps {
  * to components that are created later are functions. No component does any work before the first item.
  */
 export function connectParts(deps: PartsDeps): Parts {
-  const { clock, store, eventLog, cluster, config, log, shapes, authorization, machine = thisMachine() } = deps;
+  const { clock, store, eventLog, auditLog, cluster, config, log, shapes, authorization } = deps;
+  const { machine = thisMachine() } = deps;
   const counts = newCounts();
   const { turns } = machine;
   const zones = new ZoneTable();
   const arrivals = new Arrivals(zones.find);
   const database =
     cluster === undefined
-      ? connectDatabase({ store, eventLog, config, log, clock })
+      ? connectDatabase({ store, eventLog, auditLog, config, log, clock })
       : clusterDatabase(cluster, { store, clock, log });
+  const audit = auditTo(auditLog, clock);
   const stages = connectStages({
     logsEvents: eventLog !== undefined,
     clock,
@@ -92,6 +98,7 @@ export function connectParts(deps: PartsDeps): Parts {
     database,
     stages,
     logsEvents: eventLog !== undefined,
+    audit,
     cluster,
     zones,
     toSources: (id, zone) => incoming.sources.zone(id, zone),
@@ -128,7 +135,7 @@ export function connectParts(deps: PartsDeps): Parts {
     entities,
     cluster,
     ingest: incoming.ingest,
-    ...{ eventLog, counts, keepRows: database.keep, authorization },
+    ...{ eventLog, counts, audit, keepRows: database.keep, authorization },
     // The log of a cluster has the changes of its records.
     logsEvents: eventLog !== undefined && cluster === undefined,
   });
@@ -144,6 +151,7 @@ export function connectParts(deps: PartsDeps): Parts {
     keepRows: database.keep,
     arrivals,
     eventLog,
+    auditLog,
     ...stages,
     ...configured,
     ...incoming,

@@ -206,6 +206,10 @@ function apiDeps(parts: ServedParts, config: Config): Omit<GuardedApiDeps, 'demo
       site: siteOf(entities),
       ...(authorization && { authorize: authorization.socket }),
     }),
+    audit() {
+      if (parts.auditLog === undefined) throw hubError('audit_off');
+      return parts.auditLog;
+    },
     turns,
     ...(authorization && { authorization: authorization.api }),
   };

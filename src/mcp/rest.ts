@@ -46,6 +46,7 @@ export function restOf(handle: HandleHttp, authorization: string | undefined): R
         query: queryText(query),
         body: lend(bytes),
         header: (name) => (name === 'authorization' ? authorization : undefined),
+        via: 'mcp',
       });
       const text = await textOf(reply.body);
       if (reply.status >= 300) throw new RestError(reply.status, text);

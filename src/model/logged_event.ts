@@ -14,6 +14,11 @@ export const EVENT_TOPICS = [
 
 export type EventTopic = (typeof EVENT_TOPICS)[number];
 
+/** Kinds of entries in logs: events of the event log by topic, and entries of the audit log. */
+export const LOG_TOPICS = [...EVENT_TOPICS, 'audit'] as const;
+
+export type LogTopic = (typeof LOG_TOPICS)[number];
+
 /** Whether events of the topic are in the event log. */
 export function isLogged(topic: Topic): topic is EventTopic {
   return (EVENT_TOPICS as readonly Topic[]).includes(topic);

@@ -352,6 +352,11 @@ export const SCHEMA_DESCRIPTIONS = {
   SinkDelivery: { description: 'An event and its delivery.' },
   SinkTest: { description: 'Result of a test delivery.' },
   SinkReplay: { description: 'Position from which events are delivered again: a cursor or a time.' },
+  AuditEntry: { description: 'An entry of the audit log: a change of one entity, document or setting.' },
+  AuditEntries: { description: 'Entries of the audit log after a cursor, in order.' },
+  AuditPatchOperation: {
+    description: 'An operation of a JSON Patch (RFC 6902) from the former value to the current one. Secrets are `***`.',
+  },
   LoggedEvent: { description: 'An event of the event log.' },
   LoggedEvents: { description: 'Events of the event log after a cursor, in order.' },
   SearchRequest: {

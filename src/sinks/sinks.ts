@@ -63,9 +63,9 @@ export class Sinks {
     const { newId, commit } = deps;
     this.documents = new Documents(SINKS, {
       newId,
-      commit: async (documents) => {
+      commit: async (documents, logged) => {
         const companions = this.#companionsOf(documents);
-        const applied = await commit([...documents, ...companions]);
+        const applied = await commit([...documents, ...companions], logged);
         if (applied === undefined) this.#applyAll(companions);
         return applied;
       },

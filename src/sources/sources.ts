@@ -1,8 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { type DefinedWrite, Documents, type DocumentsDeps } from '../entities/documents.ts';
+import { type DefinedWrite, Documents, type DocumentsDeps, withMaskedSecrets } from '../entities/documents.ts';
 import { withId } from '../entities/body.ts';
 import { SOURCES } from '../entities/sources.ts';
 import { errorOfAll, hubError } from '../errors.ts';
+import type { Author } from '../model/audit.ts';
 import { show } from '../model/error_value_text.ts';
 import { isObject } from '../model/json_tree.ts';
 import type { Source, SourcePreview, SourceStatus } from '../model/source.ts';
@@ -63,12 +64,12 @@ export class Sources {
     const { newId, commit } = deps;
     this.documents = new Documents(SOURCES, {
       newId,
-      commit: async (documents) => {
+      commit: async (documents, logged) => {
         const tokens = documents.flatMap(([name, document]): readonly DefinedWrite[] => {
           const id = name.slice(SOURCES.prefix.length);
           return document === undefined && this.#tokens.has(id) ? [[TOKEN + id, undefined]] : [];
         });
-        const applied = await commit([...documents, ...tokens]);
+        const applied = await commit([...documents, ...tokens], logged);
         if (applied === undefined) for (const [name] of tokens) this.apply(name, null);
         return applied;
       },
@@ -124,13 +125,16 @@ export class Sources {
   }
 
   /** Replaces the token of an http source; former ones are no longer valid. Rejects with HUB_NOT_FOUND and HUB_BAD_REQUEST. */
-  async rotateToken(id: string): Promise<{ readonly token: string }> {
+  async rotateToken(id: string, by?: Author): Promise<{ readonly token: string }> {
     const source = this.documents.get(id);
     if (source.kind !== 'http') throw hubError('source_not_http', { id: source.id });
     const token = this.#deps.newToken();
     const stored: StoredToken = { hash: hashOf(token).toString('base64url') };
     const name = TOKEN + source.id;
-    if ((await this.#deps.commit([[name, stored]])) === undefined) this.apply(name, JSON.stringify(stored));
+    const masked = withMaskedSecrets({ token: '' }, { token }, { secrets: { paths: [['token']], receivers: [] } });
+    const audited = by === undefined ? [] : [{ kind: 'source', id: source.id, by, ...masked } as const];
+    const applied = await this.#deps.commit([[name, stored]], { audited });
+    if (applied === undefined) this.apply(name, JSON.stringify(stored));
     return { token };
   }
 

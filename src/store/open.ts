@@ -1,6 +1,13 @@
 import type { StoredState, StoredPart, StoreBatch } from '../core/entity_write.ts';
 import { StartupError } from '../errors.ts';
-import { commitOf, type Stage, type StoreReply, type StoreRequest, unpackPart } from '../wire/store_messages.ts';
+import {
+  commitOf,
+  type LogName,
+  type Stage,
+  type StoreReply,
+  type StoreRequest,
+  unpackPart,
+} from '../wire/store_messages.ts';
 import { checkScratch } from './database_path.ts';
 import { type EventStore, joinedParts, type Store } from './store.ts';
 import { openStoreThread, type StoreTarget, type StoreThread, StoreThreadExited } from './store_thread.ts';
@@ -37,6 +44,7 @@ export class ThreadStore implements Store {
   #closed = false;
   readonly failures: ReadonlyMap<string, number>;
   readonly events: EventStore;
+  readonly audit: EventStore;
 
   constructor(
     open: () => Promise<StoreThread>,
@@ -46,7 +54,8 @@ export class ThreadStore implements Store {
     this.#open = open;
     this.failures = failures;
     this.#thread = Promise.resolve(thread);
-    this.events = this.#eventStore();
+    this.events = this.#eventStore('events');
+    this.audit = this.#eventStore('audit');
   }
 
   async load(): Promise<StoredState> {
@@ -80,17 +89,17 @@ export class ThreadStore implements Store {
     await this.#ask((thread) => thread.ask(commitOf(batch)));
   }
 
-  #eventStore(): EventStore {
+  #eventStore(log: LogName): EventStore {
     const ask = async <Say extends StoreReply['say']>(request: StoreRequest, say: Say) => {
       const reply = await this.#ask((thread) => thread.ask(request));
-      if (reply.say !== say) throw new Error(`Cannot use the event log: the store's thread says ${reply.say}`);
+      if (reply.say !== say) throw new Error(`Cannot use a log: the store's thread says ${reply.say}`);
       return reply as StoreReply & { readonly say: Say };
     };
     return {
-      range: async () => (await ask({ ask: 'event range' }, 'event range')).range,
-      read: async (after, bytesMax) => (await ask({ ask: 'events', after, bytesMax }, 'events')).stored,
-      positionAt: async (timeMs) => (await ask({ ask: 'event position', timeMs }, 'event position')).position,
-      trim: (to) => ask({ ask: 'trim events', to }, 'trimmed'),
+      range: async () => (await ask({ log, ask: 'event range' }, 'event range')).range,
+      read: async (after, bytesMax) => (await ask({ log, ask: 'events', after, bytesMax }, 'events')).stored,
+      positionAt: async (timeMs) => (await ask({ log, ask: 'event position', timeMs }, 'event position')).position,
+      trim: (to) => ask({ log, ask: 'trim events', to }, 'trimmed'),
     };
   }
 

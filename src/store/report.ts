@@ -5,7 +5,7 @@ import { openExisting } from './backup.ts';
 import { type DamagedRow, nameOf } from './damage.ts';
 import { versionOf } from './migration/migrate.ts';
 import { SCHEMA_VERSION } from './migration/steps.ts';
-import { damagedBlocks } from './event_table.ts';
+import { damagedBlocks, type LogTable } from './event_table.ts';
 import { readRowLog } from './row_log.ts';
 import { defineRowSum } from './row_sum.ts';
 import { DAMAGED, reasonOf } from './start_errors.ts';
@@ -50,7 +50,8 @@ export function reportOn(path: string): Report {
     collectInto(problems, () => rowProblems(db));
     collectInto(notes, () => oddities(db));
     if (version >= 4) collectInto(problems, () => sumProblems(db));
-    if (version >= 6) collectInto(problems, () => eventProblems(db));
+    if (version >= 6) collectInto(problems, () => logProblems(db, 'event_log', 'events'));
+    if (version >= 7) collectInto(problems, () => logProblems(db, 'audit_log', 'audit entries'));
     collectInto(problems, () => lossProblems(db, file, left));
     if (version >= 3) {
       collectInto(problems, () => collisionProblems(db));
@@ -108,9 +109,9 @@ function sumProblems(db: Database.Database): readonly string[] {
   return rows.map(({ table, kind, id }) => changed(table, { kind, id }));
 }
 
-function eventProblems(db: Database.Database): readonly string[] {
-  return Array.from(damagedBlocks(db).take(PROBLEMS_MAX), ({ first, last }) => {
-    return `events ${first} to ${last} (event_log) have changed since they were written: they are lost`;
+function logProblems(db: Database.Database, table: LogTable, what: string): readonly string[] {
+  return Array.from(damagedBlocks(db, table).take(PROBLEMS_MAX), ({ first, last }) => {
+    return `${what} ${first} to ${last} (${table}) have changed since they were written: they are lost`;
   });
 }
 

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { StoredState, StoredPart, StoreBatch } from '../core/entity_write.ts';
 import type { PackedRows } from '../core/row_bytes.ts';
-import { packedRows } from '../wire/store_messages.ts';
+import { type LogName, packedRows } from '../wire/store_messages.ts';
 import { type DamagedRow, leaveOut, nameOf, refuseDamaged } from './damage.ts';
 import { hubIdOf, openFile } from './database_file.ts';
 import { EventTable } from './event_table.ts';
@@ -30,13 +30,15 @@ const PAGE_BYTES = 4096;
 /** Bytes of commits after which the length of the write-ahead log is read again. */
 const LOOK_BYTES = (CHECKPOINT_PAGES * PAGE_BYTES) / 16;
 
+const MADE_UP_BLOCK = { first: Number.MAX_SAFE_INTEGER, count: 1, timeMs: 0, bytes: new Uint8Array(1) };
 const MADE_UP: StoreBatch = {
   entities: [{ kind: 'provider', id: '', text: '{}' }],
   rows: [
     { kind: 'provider', id: '', receivedMs: 0, eventTimeMs: 0, location: '{}', memberships: [] },
     { kind: 'collision', id: '[]', startMs: 0, bodies: '[]' },
   ],
-  events: { first: Number.MAX_SAFE_INTEGER, count: 1, timeMs: 0, bytes: new Uint8Array(1) },
+  events: MADE_UP_BLOCK,
+  audit: MADE_UP_BLOCK,
 };
 
 interface PackedBatch extends StoreBatch {
@@ -72,8 +74,8 @@ export class SqliteStore {
   readonly #mark: DirtyFlagFile;
   readonly #statements: Statements;
   readonly #rowLog: RowLog;
-  /** The event log. */
-  readonly events: EventTable;
+  /** The event log and the audit log. */
+  readonly logs: Readonly<Record<LogName, EventTable>>;
   readonly #commit: (batch: PackedBatch) => void;
   readonly #hubId: string;
   #checkpointAtPages = CHECKPOINT_PAGES;
@@ -100,7 +102,10 @@ export class SqliteStore {
       this.#hubId = this.#readHubId();
       this.#statements = prepare(db);
       this.#rowLog = new RowLog(db);
-      this.events = new EventTable(db, this.#hubId);
+      this.logs = {
+        events: new EventTable(db, 'event_log', this.#hubId),
+        audit: new EventTable(db, 'audit_log', this.#hubId),
+      };
       this.#begin();
       this.#mark = new DirtyFlagFile(file, this.#commits);
     } catch (error) {
@@ -137,22 +142,23 @@ export class SqliteStore {
   }
 
   /** Commits a batch in one transaction. If it fails, throws without changing anything. */
-  commit({ entities, rows: given, events }: StoreBatch): void {
+  commit({ entities, rows: given, events, audit }: StoreBatch): void {
     const rows = packedRows(given);
     rows.checkTimes();
     const hasEntities = entities.length > 0;
     // Rows are one statement, which is a transaction of its own.
-    if (!hasEntities && events === undefined) this.#write({ entities, rows });
-    else if (!hasEntities) this.#commit({ entities, rows, events });
+    if (!hasEntities && events === undefined && audit === undefined) this.#write({ entities, rows });
+    else if (!hasEntities) this.#commit({ entities, rows, events, audit });
     else {
       this.#db.pragma('synchronous = FULL');
       try {
-        this.#commit({ entities, rows, events });
+        this.#commit({ entities, rows, events, audit });
       } finally {
         this.#db.pragma('synchronous = NORMAL');
       }
     }
-    this.#bytesSinceLook += PAGE_BYTES * (1 + entities.length) + rows.size + (events?.bytes.length ?? 0);
+    this.#bytesSinceLook += PAGE_BYTES * (1 + entities.length) + rows.size;
+    this.#bytesSinceLook += (events?.bytes.length ?? 0) + (audit?.bytes.length ?? 0);
     this.#commits++;
     this.#mark.note(this.#commits, { isSynced: hasEntities });
   }
@@ -251,7 +257,7 @@ export class SqliteStore {
     return result ?? { log: 0, checkpointed: 0 };
   }
 
-  #write({ entities, rows, events }: PackedBatch): void {
+  #write({ entities, rows, events, audit }: PackedBatch): void {
     const { setEntity, deleteEntity, setSetting, deleteSetting, count } = this.#statements;
     const number = this.#commits + 1;
     // An entry of the log has the number of its commit. A commit without rows has none.
@@ -264,7 +270,8 @@ export class SqliteStore {
       else setEntity.run(kind, id, text, rowSum(kind, id, text));
     }
     this.#rowLog.add(rows, number);
-    if (events !== undefined) this.events.add(events);
+    if (events !== undefined) this.logs.events.add(events);
+    if (audit !== undefined) this.logs.audit.add(audit);
   }
 }
 

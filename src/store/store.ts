@@ -15,9 +15,11 @@ export interface Store {
   readonly failures?: ReadonlyMap<string, number>;
   /** The stored events, for stores that have an event log. */
   readonly events?: EventStore | undefined;
+  /** The entries of the audit log, for stores that have one. */
+  readonly audit?: EventStore | undefined;
 }
 
-/** The event log of a store. Calls are executed in order, with commits. */
+/** A log of a store: events, or entries of the audit log. Calls are executed in order, with commits. */
 export interface EventStore {
   range(): Promise<EventRange>;
   /** Returns the first blocks with events after a position: at least one, and more within `bytesMax`. */

@@ -3,6 +3,7 @@ import type { EncodedEvents, EntityWrite, EventBlock, WriteEvents } from '../cor
 import { keyOf, type PackedRows } from '../core/row_bytes.ts';
 import { hubError, type HubError } from '../errors.ts';
 import { packedRows } from '../wire/store_messages.ts';
+import { EventArea } from './event_area.ts';
 import { RowQueue } from './row_queue.ts';
 import type { Store } from './store.ts';
 
@@ -20,6 +21,8 @@ export interface StoreWriterOptions {
   readonly rowBytesMax?: number;
   /** The event log, which assigns positions. Without it, events are not stored. */
   readonly events?: EventPositions | undefined;
+  /** The same for the audit log. */
+  readonly audit?: EventPositions | undefined;
   /** Called when the store starts or stops failing or being late. */
   state(state: 'ok' | 'failing', error?: unknown): void;
 }
@@ -35,6 +38,7 @@ export interface EventPositions {
 const NONE: ReadonlyMap<string, number> = new Map();
 const NO_ROWS = packedRows([]);
 const NO_EVENTS = { size: 0, count: 0 };
+const NO_ENTRIES: EncodedEvents = { count: 0, bytes: new Uint8Array(0) };
 /** Maximum time in milliseconds that deferrable rows wait for others, and the number of rows that triggers a commit. */
 const PATIENCE_MS = 50;
 const ROWS_ENOUGH = 250;
@@ -51,13 +55,22 @@ interface Writes {
   readonly entities: readonly EntityWrite[];
   readonly rows: PackedRows;
   readonly events: EncodedEvents;
+  readonly audit: EncodedEvents;
   /** Whether events before these were dropped. */
   readonly hasLost?: boolean;
 }
 
+/** What is logged in the commit of entities. */
+export interface LoggedWrites {
+  /** Events that they cause. */
+  readonly events?: WriteEvents | undefined;
+  /** Entries of the audit log about them. */
+  readonly audit?: WriteEvents | undefined;
+}
+
 interface EntityJob {
   readonly entities: readonly EntityWrite[];
-  readonly events: WriteEvents | undefined;
+  readonly logged: LoggedWrites;
   resolve(): void;
   reject(error: HubError): void;
 }
@@ -77,6 +90,8 @@ export class StoreWriter {
   readonly #options: StoreWriterOptions;
   readonly #rows: RowQueue;
   #jobs: EntityJob[] = [];
+  /** Audit entries of the jobs in flight. */
+  readonly #audited = new EventArea();
   /** Promises of all pending writes of entities. */
   readonly #unsettled = new Set<Promise<void>>();
   #isBusy = false;
@@ -130,12 +145,12 @@ export class StoreWriter {
   }
 
   /**
-   * Resolves when the entities and the events that they cause are stored. Rejects with HUB_UNAVAILABLE if they cannot
+   * Resolves when the entities and what is logged with them are stored. Rejects with HUB_UNAVAILABLE if they cannot
    * be; then none is stored.
    */
-  writeEntities(entities: readonly EntityWrite[], events?: WriteEvents): Promise<void> {
+  writeEntities(entities: readonly EntityWrite[], logged: LoggedWrites = {}): Promise<void> {
     if (this.#isClosed) return Promise.reject(unavailable(new Error('the writer is closed')));
-    const written = new Promise<void>((resolve, reject) => this.#jobs.push({ entities, events, resolve, reject }));
+    const written = new Promise<void>((resolve, reject) => this.#jobs.push({ entities, logged, resolve, reject }));
     this.#unsettled.add(written);
     const settle = () => void this.#unsettled.delete(written);
     written.then(settle, settle);
@@ -230,12 +245,16 @@ export class StoreWriter {
     const entities = jobs.flatMap((job) => job.entities);
     const rows = this.#cancelRetry === undefined && !this.#isClosed ? this.#rows.take() : NO_ROWS;
     const { takenEvents: area, hasLostEvents: hasLost } = this.#rows;
-    const ofRows: Writes = { entities: [], rows, events: area.after(NO_EVENTS), hasLost };
+    const ofRows: Writes = { entities: [], rows, events: area.after(NO_EVENTS), audit: NO_ENTRIES, hasLost };
     const hasRows = rows.count > 0 || area.count > 0;
     const afterRows = area.mark;
-    for (const { events } of jobs) events?.(area);
-    const ofEntities: Writes = { entities, rows: NO_ROWS, events: area.after(afterRows) };
-    const together = await this.#commit({ entities, rows, events: area.after(NO_EVENTS), hasLost });
+    for (const { logged } of jobs) {
+      logged.events?.(area);
+      logged.audit?.(this.#audited);
+    }
+    const audit = this.#audited.after(NO_EVENTS);
+    const ofEntities: Writes = { entities, rows: NO_ROWS, events: area.after(afterRows), audit };
+    const together = await this.#commit({ entities, rows, events: area.after(NO_EVENTS), audit, hasLost });
     let forEntities = together;
     let forRows = together;
     if (together !== undefined && jobs.length > 0 && hasRows) {
@@ -244,6 +263,7 @@ export class StoreWriter {
       forRows = await this.#commit(ofRows);
     }
     area.cut(afterRows);
+    this.#audited.clear();
     for (const job of jobs) {
       if (forEntities === undefined) job.resolve();
       else job.reject(unavailable(forEntities));
@@ -304,12 +324,18 @@ export class StoreWriter {
     else this.#options.state('ok');
   }
 
-  async #commit({ entities, rows, events, hasLost = false }: Writes): Promise<Error | undefined> {
-    const positions = this.#options.events;
-    const block = events.count === 0 ? undefined : positions?.block(events, { hasLost });
+  async #commit({ entities, rows, events, audit, hasLost = false }: Writes): Promise<Error | undefined> {
+    const { events: log, audit: auditLog } = this.#options;
+    const block = events.count === 0 ? undefined : log?.block(events, { hasLost });
+    const entries = audit.count === 0 ? undefined : auditLog?.block(audit, { hasLost: false });
     try {
-      await this.#store.commit({ entities, rows, ...(block && { events: block }) });
-      if (block !== undefined) positions?.committed(block);
+      await this.#store.commit({
+        ...{ entities, rows },
+        ...(block && { events: block }),
+        ...(entries && { audit: entries }),
+      });
+      if (block !== undefined) log?.committed(block);
+      if (entries !== undefined) auditLog?.committed(entries);
       return undefined;
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error));

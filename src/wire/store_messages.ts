@@ -23,12 +23,16 @@ export interface StoreSettings {
 
 export type StoreRequest = { readonly ask: 'load' } | Commit | EventRequest | { readonly ask: 'close' };
 
-/** Request to the event log. */
-export type EventRequest =
+/** Logs of a store: events, and entries of the audit log. */
+export type LogName = 'events' | 'audit';
+
+/** Request to a log. */
+export type EventRequest = { readonly log: LogName } & (
   | { readonly ask: 'event range' }
   | { readonly ask: 'events'; readonly after: number; readonly bytesMax: number }
   | { readonly ask: 'event position'; readonly timeMs: number }
-  | { readonly ask: 'trim events'; readonly to: EventTrim };
+  | { readonly ask: 'trim events'; readonly to: EventTrim }
+);
 
 /** Extent of the stored events. */
 export interface EventRange {
@@ -65,6 +69,7 @@ export interface Commit {
   readonly ask: 'commit';
   readonly entities: Uint8Array | undefined;
   readonly events?: EventBlock;
+  readonly audit?: EventBlock;
   /** Memory of the rows. */
   readonly memory: ArrayBufferLike;
   readonly start: number;
@@ -118,20 +123,24 @@ export function packedRows(rows: Iterable<StoredRow>): PackedRows {
   return writer.take();
 }
 
-export function commitOf({ entities, rows, events }: StoreBatch): Commit {
+export function commitOf({ entities, rows, events, audit }: StoreBatch): Commit {
   const { bytes, count, size } = packedRows(rows);
   const { buffer: memory, byteOffset: start } = look(bytes);
   const packed = entities.length === 0 ? undefined : own(entities);
-  return { ask: 'commit', entities: packed, memory, start, size, count, ...(events && { events }) };
+  return { ask: 'commit', entities: packed, memory, start, size, count, ...logged({ events, audit }) };
 }
 
-export function batchOf({ entities, memory, start, size, count, events }: Commit): StoreBatch {
+export function batchOf({ entities, memory, start, size, count, events, audit }: Commit): StoreBatch {
   const buffer = { bytes: Buffer.from(memory), view: new DataView(memory) };
   return {
     entities: entities === undefined ? [] : (packr.unpack(entities) as EntityWrite[]),
     rows: new PackedRows(buffer, { start, size, count }),
-    ...(events && { events }),
+    ...logged({ events, audit }),
   };
+}
+
+function logged({ events, audit }: Pick<StoreBatch, LogName>): Pick<Commit, LogName> {
+  return { ...(events && { events }), ...(audit && { audit }) };
 }
 
 export function packPart({ entities, rows }: StoredPart): PackedPart {

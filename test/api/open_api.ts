@@ -109,6 +109,7 @@ export function openApi(
       now: () => NOW_MS,
       schedule: () => () => undefined,
     },
+    audit: () => fail(hubError('audit_off')),
     demo: {
       current: { state: 'stopped', is_there: false },
       start: () => ({ state: 'starting', is_there: false }),

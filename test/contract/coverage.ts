@@ -197,6 +197,7 @@ export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   '/anchors/summary': [['api/anchor_endpoints.test.ts', 'include georeferenced positions of the zone, if possible']],
   '/anchors/{anchor_id}': [ANCHORS],
   '/adapters/cisco/locations': [['e2e/sources.test.ts', 'Cisco notifications are forwarded by REST to a subscriber']],
+  '/audit': [['e2e/audit.test.ts', 'Each change of an entity has one entry, whose patches lead to the stored entity']],
   '/events': [
     [
       'e2e/event_log.test.ts',

@@ -126,6 +126,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     ids: { fence_id: GATE_ID },
   },
   { path: '/fences/{fence_id}/visits', answers: { GET: 200 }, versions: ['v2'] },
+  { path: '/audit', answers: { GET: 200 }, reads: ['kind=zone'], versions: ['v2'] },
   { path: '/events', answers: { GET: 200 }, reads: ['topic=fence_events'], versions: ['v2'] },
   { path: '/history/snapshot', answers: { GET: 200 }, versions: ['v2'] },
   { path: '/history/tracks', answers: { GET: 200 }, versions: ['v2'] },

@@ -9,6 +9,7 @@ import { keysCommand } from '../../src/cli/keys.ts';
 import { replayCommand } from '../../src/cli/replay/replay.ts';
 import { rpcCommand } from '../../src/cli/rpc.ts';
 import { searchCommand } from '../../src/cli/search.ts';
+import { auditCommand } from '../../src/cli/audit.ts';
 import { sinksCommand } from '../../src/cli/sinks.ts';
 import { sourcesCommand } from '../../src/cli/sources.ts';
 import { supportBundleCommand } from '../../src/cli/support/command.ts';
@@ -25,6 +26,7 @@ const HUB_COMMANDS = [
   rpcCommand(),
   searchCommand(),
   sinksCommand(),
+  auditCommand(),
   sourcesCommand(),
   keysCommand(),
   supportBundleCommand(),

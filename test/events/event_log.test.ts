@@ -33,7 +33,7 @@ class World {
 
   start(): void {
     this.file = new SqliteStore(this.path, () => '0b3c1f0e-5d2a-4a7e-9a53-7a1f6c1d2e3f');
-    const { events } = this.file;
+    const { events } = this.file.logs;
     const store = {
       read: async (after: number, bytesMax: number) => events.read(after, bytesMax),
       positionAt: async (timeMs: number) => events.positionAt(timeMs),
@@ -110,7 +110,7 @@ test('every event of a write that succeeded is in the log once, in order, whatev
           const ids = Array.from({ length: each.events }, () => `event-${written++}`);
           const events = joinEvents(ids.map((id) => fenceEvent(id)));
           if (each.do === 'entities') {
-            const stored = await world.writer.writeEntities([], events).then(
+            const stored = await world.writer.writeEntities([], { events }).then(
               () => true,
               () => false,
             );
@@ -168,7 +168,8 @@ test('a commit of entities and rows has the events of both, and after a failure 
   for (const [failures, ids] of expected.entries()) {
     const world = new World(context);
     world.failures = failures;
-    const made = world.writer.writeEntities([], textEvent('zone_changes', ['hall', 'create'], '{"id":"made"}'));
+    const events = textEvent('zone_changes', ['hall', 'create'], '{"id":"made"}');
+    const made = world.writer.writeEntities([], { events });
     const moved = world.writer.writeRows([row(1)], { orFail: true, events: fenceEvent('moved') });
     const [isMade, isMoved] = (await Promise.allSettled([made, moved])).map(({ status }) => status === 'fulfilled');
     assert.deepEqual([isMade, isMoved], [failures < 2, failures < 3]);
@@ -198,7 +199,9 @@ test('filters and topics select events, and the next cursor passes the others', 
   const world = new World(context);
   await world.writer.writeRows([], { events: fenceEvent('a', 'dock') });
   await world.writer.writeRows([], { events: fenceEvent('b', 'gate') });
-  await world.writer.writeEntities([], textEvent('zone_changes', ['hall', 'create'], '{"id":"hall"}'));
+  await world.writer.writeEntities([], {
+    events: textEvent('zone_changes', ['hall', 'create'], '{"id":"hall"}'),
+  });
   const read = async (topics: readonly EventTopic[], filters: Record<string, string>) => {
     const page = await world.log.read(undefined, { topics, filters, limit: 10 });
     assert.equal(page.next, world.log.newest);
@@ -223,10 +226,10 @@ test('old events are removed by age and by size, and their cursors are answered 
   assert.equal(await world.log.cursorAt(world.nowMs - 2000), events[1]?.cursor, 'before c');
   assert.equal(await world.log.cursorAt(0), world.log.oldest);
   assert.equal(await world.log.cursorAt(world.nowMs), events[3]?.cursor, 'after all');
-  const all = world.file.events.range().bytes;
-  world.log.trimmed(world.file.events.trim({ beforeMs: world.nowMs - 3500, bytesMax: all }).range);
+  const all = world.file.logs.events.range().bytes;
+  world.log.trimmed(world.file.logs.events.trim({ beforeMs: world.nowMs - 3500, bytesMax: all }).range);
   assert.deepEqual(idsOf(await world.readAll(2, events[0]?.cursor)), ['b', 'c', 'd']);
-  world.log.trimmed(world.file.events.trim({ beforeMs: 0, bytesMax: all / 2 }).range);
+  world.log.trimmed(world.file.logs.events.trim({ beforeMs: 0, bytesMax: all / 2 }).range);
   await assert.rejects(world.readAll(2, events[0]?.cursor), (error) => {
     assert(error instanceof HubError);
     assert.deepEqual(

@@ -239,7 +239,7 @@ test('A replay delivers from a cursor or a time, and rejects others', async () =
   for (const [position, wanted] of [
     [{}, /exactly one of after and from/],
     [{ after: 'c1', from: '2026-11-27T00:00:00Z' }, /exactly one of after and from/],
-    [{ after: 'rubbish' }, /after: must be a cursor of the event log/],
+    [{ after: 'rubbish' }, /after: must be a cursor of this log/],
     [{ from: 'yesterday' }, /from: must be an RFC 3339 date and time, found "yesterday"/],
   ] as const) {
     await assert.rejects(world.sinks.replay(id, position), wanted);

@@ -46,10 +46,14 @@ export function documentRows<T extends DefinedDocument>(rows: DocumentRows<T>): 
     versionCheck(call, { action, kind: of(hub).kind, id: call.id });
   const changed = async (call: ApiCall, hub: ApiDeps, revise: (before: T) => unknown): Promise<HttpReply> => {
     const check = checkOf(call, hub, 'replace');
-    const document = await of(hub).change(call.id, (before) => {
-      check(() => version(before, hub));
-      return revise(before);
-    });
+    const document = await of(hub).change(
+      call.id,
+      (before) => {
+        check(() => version(before, hub));
+        return revise(before);
+      },
+      call.by(),
+    );
     const given = forms(document, hub);
     return withETag(call.reply.json(given.shown), given);
   };
@@ -77,7 +81,7 @@ export function documentRows<T extends DefinedDocument>(rows: DocumentRows<T>): 
       async handle(call, hub) {
         const { body, path: requested, reply } = call;
         const { document, more } = (await create?.(call, hub)) ?? {
-          document: await of(hub).create(prepared === undefined ? body : prepared(body, hub)),
+          document: await of(hub).create(prepared === undefined ? body : prepared(body, hub), call.by()),
           more: {},
         };
         const text = JSON.stringify({ ...shown(document, hub), ...more });
@@ -131,7 +135,8 @@ export function documentRows<T extends DefinedDocument>(rows: DocumentRows<T>): 
       replies: { 204: { description: removed } },
       async handle(call, hub) {
         const check = checkOf(call, hub, 'delete');
-        await of(hub).remove(call.id, (before) => check(() => version(before, hub)));
+        const admit = (before: T): void => check(() => version(before, hub));
+        await of(hub).remove(call.id, { admit, by: call.by() });
         return call.reply.noContent;
       },
     }),

@@ -102,7 +102,7 @@ function collectionRows<K extends EntityKindName>(rows: EntityRows<K>): readonly
       summary: `Delete all ${kind}s`,
       permission: { operation: 'DELETE' },
       replies: { 204: { description: `All ${kind}s are deleted.` } },
-      handle: (call, hub) => hub.entities.clear(kind).then(() => call.reply.noContent),
+      handle: (call, hub) => hub.entities.clear(kind, call.by()).then(() => call.reply.noContent),
     }),
   ];
 }
@@ -185,7 +185,7 @@ function itemRows<K extends EntityKindName>(rows: EntityRows<K>): readonly ApiRo
       async handle(call, hub) {
         const check = versionCheck(call, { action: 'delete', kind, id: call.id });
         const admit = (before: object): void => check(() => storedText(kind, before, call));
-        await hub.entities.remove(kind, call.id, { admit });
+        await hub.entities.remove(kind, call.id, { admit, by: call.by() });
         return call.reply.noContent;
       },
     }),
@@ -206,7 +206,7 @@ interface WriteQuery {
 function writeOptions(kind: EntityKindName, call: ApiCall): ReplaceOptions {
   const { force_location_update: force, subdivide } = call.query as WriteQuery;
   const admit = (before: object | undefined, after: object) => admitNames(kind, { before, after }, call);
-  return { force: force === true, subdivide: subdivide === true, admit };
+  return { force: force === true, subdivide: subdivide === true, admit, by: call.by() };
 }
 
 function named(kind: EntityKindName): string {

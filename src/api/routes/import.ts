@@ -68,7 +68,7 @@ export const IMPORT_ROUTES: readonly ApiRoute[] = [
       } = call.query;
       const { reply } = call;
       return {
-        ...reply.json(JSON.stringify(hub.imports.start(document, { dryRun, replace, deleteMembers }))),
+        ...reply.json(JSON.stringify(hub.imports.start(document, { dryRun, replace, deleteMembers, by: call.by() }))),
         status: 202,
       };
     },

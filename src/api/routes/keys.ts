@@ -23,8 +23,8 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
     },
     removed: 'The API key is deleted, and no longer valid.',
     of: ({ keys }) => keys.documents,
-    async create({ body, token }, { keys }) {
-      const { document, key } = await keys.create(body, token);
+    async create({ body, token, by }, { keys }) {
+      const { document, key } = await keys.create(body, { token, by: by() });
       return { document, more: { key } };
     },
   }),
@@ -34,6 +34,6 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
     summary: 'Revoke an API key; it remains in the list',
     permission: { operation: 'UPDATE' },
     returns: ['The key, which is no longer valid.', ApiKey],
-    value: async ({ id }, { keys }) => keys.documents.shown(await keys.revoke(id)),
+    value: async ({ id, by }, { keys }) => keys.documents.shown(await keys.revoke(id, by())),
   }),
 ];

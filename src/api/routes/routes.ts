@@ -7,6 +7,7 @@ import { CROSSINGS_ROUTES } from './crossings.ts';
 import { DEMO_ROUTES } from './demo.ts';
 import { docsRoutes } from './docs.ts';
 import { entityRows } from './entity_rows.ts';
+import { AUDIT_ROUTES } from './audit.ts';
 import { EVENT_ROUTES } from './events.ts';
 import { FENCE_ROUTES } from './fences.ts';
 import { FROM_LOCAL_ROUTES } from './from_local.ts';
@@ -51,6 +52,7 @@ export const ROUTES: readonly ApiRoute[] = [
   ...ADAPTER_ROUTES,
   ...RPC_ROUTES,
   ...EVENT_ROUTES,
+  ...AUDIT_ROUTES,
   ...HISTORY_ROUTES,
   ...MOVING_FEATURES_ROUTES,
   ...IMPORT_ROUTES,

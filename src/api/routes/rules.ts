@@ -34,8 +34,8 @@ export const RULE_ROUTES: readonly ApiRoute[] = [
     permission: { operation: 'UPDATE' },
     body: RuleSet,
     replies: { 200: { description: 'The stored rules.', schema: RuleSet } },
-    async handle({ body, reply }, { rules }) {
-      return reply.json(JSON.stringify(await rules.replace(body)));
+    async handle({ body, by, reply }, { rules }) {
+      return reply.json(JSON.stringify(await rules.replace(body, by())));
     },
   }),
   route({

@@ -39,9 +39,10 @@ export const SOURCE_ROUTES: readonly ApiRoute[] = [
     },
     removed: 'The source is deleted. The objects that it has reported remain.',
     of: ({ sources }) => sources.documents,
-    async create({ body }, { sources }) {
-      const document = await sources.documents.create(body);
-      return { document, more: document.kind === 'http' ? await sources.rotateToken(document.id) : {} };
+    async create({ body, by }, { sources }) {
+      const author = by();
+      const document = await sources.documents.create(body, author);
+      return { document, more: document.kind === 'http' ? await sources.rotateToken(document.id, author) : {} };
     },
   }),
   valueRoute({
@@ -81,7 +82,7 @@ export const SOURCE_ROUTES: readonly ApiRoute[] = [
     summary: 'Replace the token of an http source',
     permission: { operation: 'UPDATE' },
     returns: ['The new token. Former ones are no longer valid.', SourceToken],
-    value: ({ id }, { sources }) => sources.rotateToken(id),
+    value: ({ id, by }, { sources }) => sources.rotateToken(id, by()),
   }),
   route({
     method: 'POST',

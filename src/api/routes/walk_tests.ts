@@ -48,13 +48,17 @@ export const WALK_TEST_ROUTES: readonly ApiRoute[] = [
     permission: { operation: 'UPDATE' },
     body: WalkPass,
     returns: STORED,
-    value({ id, body }, hub) {
+    value({ id, body, by }, hub) {
       const { point_id, time } = pass.parse(body);
       const marked = { point_id, time: time ?? formatTime(nowOf(hub)) };
-      return hub.walkTests.change(id, (test) => {
-        checkPass(test, marked, '');
-        return { ...test, passes: [...(test.passes ?? []), marked] };
-      });
+      return hub.walkTests.change(
+        id,
+        (test) => {
+          checkPass(test, marked, '');
+          return { ...test, passes: [...(test.passes ?? []), marked] };
+        },
+        by(),
+      );
     },
   }),
   valueRoute({
@@ -63,10 +67,10 @@ export const WALK_TEST_ROUTES: readonly ApiRoute[] = [
     summary: 'End a walk test',
     permission: { operation: 'UPDATE' },
     returns: STORED,
-    value: ({ id }, hub) =>
-      hub.walkTests.change(id, (test) =>
-        test.ended_at == null ? { ...test, ended_at: formatTime(nowOf(hub)) } : test,
-      ),
+    value: ({ id, by }, hub) => {
+      const ended = (test: WalkTest) => (test.ended_at == null ? { ...test, ended_at: formatTime(nowOf(hub)) } : test);
+      return hub.walkTests.change(id, ended, by());
+    },
   }),
   route({
     method: 'GET',

@@ -85,6 +85,7 @@ export const ZONE_ROUTES: readonly ApiRoute[] = [
       const fence = await hub.entities.create('fence', body, {
         replaceId: replacesIds(call.version, 'fence'),
         subdivide: call.query.subdivide === true,
+        by: call.by(),
       });
       const [prefix] = call.path.split('/zones/');
       const place = `${prefix}/fences/${encodeURIComponent(fence.id.toWellFormed())}`;

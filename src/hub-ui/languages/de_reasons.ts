@@ -4,6 +4,7 @@ import type { PARAM_VALUES, Reason } from '../../reasons.ts';
 export const germanReasons: Readonly<Record<Reason, string>> = {
   above_maximum: 'darf höchstens {maximum} sein',
   axis_out_of_range: '{axis} muss von {minimum} bis {maximum} sein',
+  audit_off: 'Lesen des Änderungsprotokolls nicht möglich: Der Hub führt keins, siehe die Einstellung audit_retention',
   bad_cursor: 'muss der next_cursor einer anderen Antwort sein',
   batch: 'muss ein Objekt sein; angegeben sind {count}',
   bbox_too_large: 'muss kleiner sein, oder der Zeitraum: Es sind mehr als {limit} Zellen',
@@ -44,7 +45,7 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   cursor_of_other_hub: 'muss ein Cursor dieses Hubs sein; angegeben ist einer eines anderen: {found}',
   cursor_too_old:
     'Lesen nach diesem Cursor nicht möglich: Die Ereignisse wurden entfernt, der älteste Cursor ist {oldest}',
-  cursor_unknown: 'muss ein Cursor des Ereignisprotokolls sein; angegeben ist {found}',
+  cursor_unknown: 'muss ein Cursor dieses Protokolls sein; angegeben ist {found}',
   database_unavailable: '{operation} nicht möglich: Die Datenbank nimmt gerade nichts an',
   demo_failed: 'Die Demo ist fehlgeschlagen',
   demo_stopping: 'Starten der Demo nicht möglich: Sie wird gerade entfernt',

@@ -32,6 +32,7 @@ export interface MigrationStep {
  * 6. `event_log` contains the events of each commit that caused some (event_table.ts). `last` is the position of the last
  * one, `bytes_before` the size of all earlier blocks ever stored. `event_log_start` is one row: the position up to which
  * events were removed.
+ * 7. `audit_log` and `audit_log_start` are the same for the entries of the audit log.
  */
 export const STEPS: readonly MigrationStep[] = [
   {
@@ -120,6 +121,23 @@ export const STEPS: readonly MigrationStep[] = [
         ) STRICT;
         CREATE TABLE event_log_start (trimmed INTEGER NOT NULL) STRICT;
         INSERT INTO event_log_start VALUES (0);
+      `),
+  },
+  {
+    version: 7,
+    name: 'Make the audit log',
+    run: (db) =>
+      db.exec(`
+        CREATE TABLE audit_log (
+          last INTEGER PRIMARY KEY,
+          count INTEGER NOT NULL,
+          time_ms REAL NOT NULL,
+          bytes_before INTEGER NOT NULL,
+          events BLOB NOT NULL,
+          sum INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE audit_log_start (trimmed INTEGER NOT NULL) STRICT;
+        INSERT INTO audit_log_start VALUES (0);
       `),
   },
 ];

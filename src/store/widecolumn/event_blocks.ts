@@ -15,16 +15,23 @@ const ROW_BYTES = 1 << 20;
 const FETCH_BLOCKS = 16;
 const FETCH_TIMES = 1000;
 
-const LIST = "SELECT bucket FROM event_bucket WHERE name = 'hub'";
-const BEGIN = "INSERT INTO event_bucket (name, bucket) VALUES ('hub', ?) USING TIMESTAMP ?";
-const END = "DELETE FROM event_bucket USING TIMESTAMP ? WHERE name = 'hub' AND bucket = ?";
-const ADD = `INSERT INTO event_block (bucket, last, part, count, time_ms, bytes_before, size, events)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?`;
-const DROP_FROM = 'DELETE FROM event_block USING TIMESTAMP ? WHERE bucket = ? AND last >= ?';
-const DROP_TO = 'DELETE FROM event_block USING TIMESTAMP ? WHERE bucket = ? AND last <= ?';
-const BETWEEN = 'FROM event_block WHERE bucket = ? AND last > ? AND last <= ?';
-const BLOCKS = `SELECT last, count, time_ms, events ${BETWEEN}`;
-const TIMES = `SELECT last, count, time_ms, bytes_before, size ${BETWEEN}`;
+/** Prefix of the tables of a log: of events, or of audit entries. */
+export type LogPrefix = 'event' | 'audit';
+
+function statementsOf(log: LogPrefix) {
+  const between = `FROM ${log}_block WHERE bucket = ? AND last > ? AND last <= ?`;
+  return {
+    list: `SELECT bucket FROM ${log}_bucket WHERE name = 'hub'`,
+    begin: `INSERT INTO ${log}_bucket (name, bucket) VALUES ('hub', ?) USING TIMESTAMP ?`,
+    end: `DELETE FROM ${log}_bucket USING TIMESTAMP ? WHERE name = 'hub' AND bucket = ?`,
+    add: `INSERT INTO ${log}_block (bucket, last, part, count, time_ms, bytes_before, size, events)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?`,
+    dropFrom: `DELETE FROM ${log}_block USING TIMESTAMP ? WHERE bucket = ? AND last >= ?`,
+    dropTo: `DELETE FROM ${log}_block USING TIMESTAMP ? WHERE bucket = ? AND last <= ?`,
+    blocks: `SELECT last, count, time_ms, events ${between}`,
+    times: `SELECT last, count, time_ms, bytes_before, size ${between}`,
+  };
+}
 
 /** Positions after `after`, up to `to`. */
 interface Span {
@@ -44,19 +51,22 @@ export interface BlockFacts {
 
 export class EventBlocks {
   readonly #keyspace: Keyspace;
+  readonly #statements: ReturnType<typeof statementsOf>;
   /** Buckets that have blocks, in order. */
   readonly #buckets: number[];
 
-  private constructor(keyspace: Keyspace, buckets: readonly number[]) {
+  private constructor(keyspace: Keyspace, log: LogPrefix, buckets: readonly number[]) {
     this.#keyspace = keyspace;
+    this.#statements = statementsOf(log);
     this.#buckets = [...buckets];
   }
 
-  static async open(keyspace: Keyspace): Promise<EventBlocks> {
+  static async open(keyspace: Keyspace, log: LogPrefix): Promise<EventBlocks> {
     const { client, consistency } = keyspace;
-    const { rows } = await client.execute(LIST, [], { consistency });
+    const { rows } = await client.execute(statementsOf(log).list, [], { consistency });
     return new EventBlocks(
       keyspace,
+      log,
       rows.map((row) => row.get('bucket').toNumber()),
     );
   }
@@ -69,29 +79,39 @@ export class EventBlocks {
     const size = Math.max(1, Math.ceil(bytes.length / ROW_BYTES));
     const tick = await lease.ticks(size + 1);
     if (this.#buckets.at(-1) !== bucket) {
-      await sender.send(requestOf(BEGIN, [long(bucket), long(tick)]));
+      await sender.send(requestOf(this.#statements.begin, [long(bucket), long(tick)]));
       this.#buckets.push(bucket);
     }
     const rows = Array.from({ length: size }, (_, part) => {
       const events = Buffer.from(bytes.subarray(part * ROW_BYTES, (part + 1) * ROW_BYTES));
       const key = [long(bucket), long(last), part];
-      return requestOf(ADD, [...key, count, timeMs, long(bytesBefore), bytes.length, events, long(tick + 1 + part)]);
+      return requestOf(this.#statements.add, [
+        ...key,
+        count,
+        timeMs,
+        long(bytesBefore),
+        bytes.length,
+        events,
+        long(tick + 1 + part),
+      ]);
     });
     await sender.sendAll(rows);
   }
 
   /** Removes all blocks from a position on. */
   async dropFrom(position: number): Promise<void> {
-    for (const bucket of this.#from(position)) await this.#drop(DROP_FROM, bucket, position);
+    for (const bucket of this.#from(position)) await this.#drop(this.#statements.dropFrom, bucket, position);
   }
 
   /** Removes all blocks up to a position. */
   async dropTo(position: number): Promise<void> {
     while (this.#buckets[0] !== undefined && this.#buckets[0] <= bucketOf(position)) {
       const [bucket] = this.#buckets as [number];
-      await this.#drop(DROP_TO, bucket, position);
+      await this.#drop(this.#statements.dropTo, bucket, position);
       if (bucketOf(position + 1) === bucket) return;
-      await this.#keyspace.sender.send(requestOf(END, [long(await this.#keyspace.lease.ticks(1)), long(bucket)]));
+      await this.#keyspace.sender.send(
+        requestOf(this.#statements.end, [long(await this.#keyspace.lease.ticks(1)), long(bucket)]),
+      );
       this.#buckets.shift();
     }
   }
@@ -99,7 +119,7 @@ export class EventBlocks {
   /** Yields the blocks that end in a span, in order. */
   async *blocks(span: Span): AsyncGenerator<EventBlock> {
     let open: (Omit<EventBlock, 'bytes'> & { readonly parts: Buffer[] }) | undefined;
-    for await (const row of this.#rows(BLOCKS, span, FETCH_BLOCKS)) {
+    for await (const row of this.#rows(this.#statements.blocks, span, FETCH_BLOCKS)) {
       const first = row.get('last').toNumber() - row.get('count') + 1;
       if (open?.first !== first) {
         if (open !== undefined) yield joined(open);
@@ -113,7 +133,7 @@ export class EventBlocks {
   /** Yields the facts about the blocks that end in a span, in order. */
   async *facts(span: Span): AsyncGenerator<BlockFacts> {
     let last = 0;
-    for await (const row of this.#rows(TIMES, span, FETCH_TIMES)) {
+    for await (const row of this.#rows(this.#statements.times, span, FETCH_TIMES)) {
       const facts = factsOf(row);
       if (facts.last !== last) yield facts;
       last = facts.last;
@@ -123,7 +143,7 @@ export class EventBlocks {
   /** Returns the first block that ends in a span, or the last one. */
   async first(span: Span): Promise<BlockFacts | undefined> {
     for (const bucket of this.#from(span.after + 1)) {
-      const row = await this.#one(`${TIMES} LIMIT 1`, bucket, span);
+      const row = await this.#one(`${this.#statements.times} LIMIT 1`, bucket, span);
       if (row !== undefined) return factsOf(row);
     }
     return undefined;
@@ -131,7 +151,7 @@ export class EventBlocks {
 
   async last(span: Span): Promise<BlockFacts | undefined> {
     for (const bucket of this.#from(span.after + 1).reverse()) {
-      const row = await this.#one(`${TIMES} ORDER BY last DESC LIMIT 1`, bucket, span);
+      const row = await this.#one(`${this.#statements.times} ORDER BY last DESC LIMIT 1`, bucket, span);
       if (row !== undefined) return factsOf(row);
     }
     return undefined;

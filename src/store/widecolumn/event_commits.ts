@@ -2,7 +2,7 @@ import type { types } from 'cassandra-driver';
 import type { StoredRow } from '../../core/item.ts';
 import type { EntityWrite, EventBlock } from '../../core/entity_write.ts';
 import type { EventRange, EventTrim, StoredEvents } from '../../wire/store_messages.ts';
-import { EventBlocks } from './event_blocks.ts';
+import { EventBlocks, type LogPrefix } from './event_blocks.ts';
 import { type Keyspace, long, requestOf } from './keyspace.ts';
 
 /**
@@ -26,11 +26,15 @@ const TRIM_BLOCKS = 500;
 /** Maximum size of a part of a redo. Nodes reject mutations above 16 MiB. */
 const PART_CHARS = 1 << 18;
 
-const READ_HEAD = "SELECT newest, trimmed, slot, parts FROM event_head WHERE name = 'hub'";
-const SET_HEAD = `INSERT INTO event_head (name, newest, trimmed, slot, parts) VALUES ('hub', ?, ?, ?, ?)
-  USING TIMESTAMP ?`;
-const READ_REDO = 'SELECT part, redo FROM event_redo WHERE slot = ?';
-const SET_REDO = 'INSERT INTO event_redo (slot, part, redo) VALUES (?, ?, ?) USING TIMESTAMP ?';
+function statementsOf(log: LogPrefix) {
+  return {
+    readHead: `SELECT newest, trimmed, slot, parts FROM ${log}_head WHERE name = 'hub'`,
+    setHead: `INSERT INTO ${log}_head (name, newest, trimmed, slot, parts) VALUES ('hub', ?, ?, ?, ?)
+  USING TIMESTAMP ?`,
+    readRedo: `SELECT part, redo FROM ${log}_redo WHERE slot = ?`,
+    setRedo: `INSERT INTO ${log}_redo (slot, part, redo) VALUES (?, ?, ?) USING TIMESTAMP ?`,
+  };
+}
 
 /** Writes of a commit besides its events. */
 export interface Redo {
@@ -53,8 +57,15 @@ interface Head {
 
 const EMPTY: Head = { newest: 0, trimmed: 0, redo: { slot: 0, parts: 0 } };
 
+interface LogOptions {
+  readonly log: LogPrefix;
+  /** Writes rows and entities to their tables. */
+  readonly write: (writes: Redo) => Promise<void>;
+}
+
 export class EventCommits {
   readonly #keyspace: Keyspace;
+  readonly #statements: ReturnType<typeof statementsOf>;
   readonly #blocks: EventBlocks;
   readonly #write: (writes: Redo) => Promise<void>;
   /** The head of the last commit that succeeded. */
@@ -70,10 +81,11 @@ export class EventCommits {
 
   private constructor(
     keyspace: Keyspace,
-    write: (writes: Redo) => Promise<void>,
+    { log, write }: LogOptions,
     { blocks, head, bytes, left }: { blocks: EventBlocks; head: Head; bytes: number; left: Redo | undefined },
   ) {
     this.#keyspace = keyspace;
+    this.#statements = statementsOf(log);
     this.#write = write;
     this.#blocks = blocks;
     this.#head = head;
@@ -81,15 +93,17 @@ export class EventCommits {
     this.#left = left;
   }
 
-  /** Reads the head. `write` writes rows and entities to their tables. */
-  static async open(keyspace: Keyspace, write: (writes: Redo) => Promise<void>): Promise<EventCommits> {
+  /** Reads the head. */
+  static async open(keyspace: Keyspace, options: LogOptions): Promise<EventCommits> {
     const { client, consistency } = keyspace;
-    const row = (await client.execute(READ_HEAD, [], { consistency })).first();
+    const { readHead, readRedo } = statementsOf(options.log);
+    const row = (await client.execute(readHead, [], { consistency })).first();
     const head = row === null ? EMPTY : headOf(row);
-    const blocks = await EventBlocks.open(keyspace);
+    const blocks = await EventBlocks.open(keyspace, options.log);
     const last = await blocks.last({ after: head.trimmed, to: head.newest });
     const bytes = last === undefined ? 0 : last.bytesBefore + last.size;
-    return new EventCommits(keyspace, write, { blocks, head, bytes, left: await redoAt(keyspace, head.redo) });
+    const left = await redoAt(keyspace, readRedo, head.redo);
+    return new EventCommits(keyspace, options, { blocks, head, bytes, left });
   }
 
   /** Writes that count although the tables may lack them. */
@@ -187,7 +201,8 @@ export class EventCommits {
   /** Stores a block and a redo, which the returned head names. */
   async #store(block: EventBlock, writes: Redo): Promise<Head> {
     const { newest, trimmed, redo } = this.#head;
-    if (this.#isDirty) await this.#blocks.dropFrom(newest + 1);
+    // Audit entries are stored before their writes. If these fail, the next block has the same positions.
+    if (this.#isDirty || block.first <= newest) await this.#blocks.dropFrom(Math.min(newest + 1, block.first));
     this.#isDirty = true;
     await this.#blocks.add(block, this.#bytes);
     const slot = redo.slot === 0 ? 1 : 0;
@@ -202,7 +217,7 @@ export class EventCommits {
     const tick = await this.#keyspace.lease.ticks(parts);
     const requests = Array.from({ length: parts }, (_, part) => {
       const chars = text.slice(part * PART_CHARS, (part + 1) * PART_CHARS);
-      return requestOf(SET_REDO, [slot, part, chars, long(tick + part)]);
+      return requestOf(this.#statements.setRedo, [slot, part, chars, long(tick + part)]);
     });
     await this.#keyspace.sender.sendAll(requests);
     return parts;
@@ -210,7 +225,9 @@ export class EventCommits {
 
   async #writeHead({ newest, trimmed, redo: { slot, parts } }: Head): Promise<void> {
     const tick = await this.#keyspace.lease.ticks(1);
-    await this.#keyspace.sender.send(requestOf(SET_HEAD, [long(newest), long(trimmed), slot, parts, long(tick)]));
+    await this.#keyspace.sender.send(
+      requestOf(this.#statements.setHead, [long(newest), long(trimmed), slot, parts, long(tick)]),
+    );
   }
 
   /** Makes the stored head that of the last commit that succeeded, without a redo. */
@@ -232,9 +249,13 @@ function headOf(row: types.Row): Head {
   };
 }
 
-async function redoAt({ client, consistency }: Keyspace, { slot, parts }: RedoPlace): Promise<Redo | undefined> {
+async function redoAt(
+  { client, consistency }: Keyspace,
+  readRedo: string,
+  { slot, parts }: RedoPlace,
+): Promise<Redo | undefined> {
   if (parts === 0) return undefined;
-  const { rows } = await client.execute(READ_REDO, [slot], { consistency });
+  const { rows } = await client.execute(readRedo, [slot], { consistency });
   const text = rows
     .slice(0, parts)
     .map((row) => row.get('redo'))

@@ -12,7 +12,8 @@ const PARTITIONS = 64;
  * Statements that migrate to each version; the first ones create version 1. Statements may run twice, or on two hubs
  * concurrently. Times are milliseconds since 1970; `made` orders entities by creation; `memberships` is a JSON array of
  * KeptMembership (core/item.ts). `collision` contains the colliding pairs of trackables: `id` is a JSON array of their
- * ids, `bodies` one of their motions at the start. For the tables of events, see event_blocks.ts and event_commits.ts.
+ * ids, `bodies` one of their motions at the start. For the tables of events and audit entries, see event_blocks.ts and
+ * event_commits.ts.
  *
  * Rows of a partition are written in one batch, which is one mutation for its node.
  */
@@ -41,6 +42,17 @@ const STEPS: readonly (readonly string[])[] = [
     'CREATE TABLE IF NOT EXISTS event_redo (slot int, part int, redo text, PRIMARY KEY (slot, part))',
     'CREATE TABLE IF NOT EXISTS event_bucket (name text, bucket bigint, PRIMARY KEY (name, bucket))',
     `CREATE TABLE IF NOT EXISTS event_block (
+      bucket bigint, last bigint, part int, count int, time_ms double, bytes_before bigint, size int, events blob,
+      PRIMARY KEY (bucket, last, part)
+    )`,
+  ],
+  [
+    `CREATE TABLE IF NOT EXISTS audit_head (
+      name text PRIMARY KEY, newest bigint, trimmed bigint, slot int, parts int
+    )`,
+    'CREATE TABLE IF NOT EXISTS audit_redo (slot int, part int, redo text, PRIMARY KEY (slot, part))',
+    'CREATE TABLE IF NOT EXISTS audit_bucket (name text, bucket bigint, PRIMARY KEY (name, bucket))',
+    `CREATE TABLE IF NOT EXISTS audit_block (
       bucket bigint, last bigint, part int, count int, time_ms double, bytes_before bigint, size int, events blob,
       PRIMARY KEY (bucket, last, part)
     )`,

@@ -24,10 +24,12 @@ import type { WideColumnDeps, WideColumnSettings } from './settings.ts';
  */
 export class WideColumnStore implements Store {
   readonly events: EventStore;
+  readonly audit: EventStore;
   readonly #keyspace: Keyspace;
   readonly #settings: WideColumnSettings;
   readonly #entities: EntityTable;
   readonly #commits: EventCommits;
+  readonly #audit: EventCommits;
   /** Resolves when all requested operations are done. */
   #line: Promise<unknown> = Promise.resolve();
   #isClosed = false;
@@ -35,18 +37,24 @@ export class WideColumnStore implements Store {
   private constructor(
     keyspace: Keyspace,
     settings: WideColumnSettings,
-    parts: { entities: EntityTable; commits: EventCommits },
+    parts: { entities: EntityTable; commits: EventCommits; audit: EventCommits },
   ) {
-    const { entities, commits } = parts;
+    const { entities, commits, audit } = parts;
     this.#keyspace = keyspace;
     this.#settings = settings;
     this.#entities = entities;
     this.#commits = commits;
-    this.events = {
-      range: () => this.#inLine(() => commits.range()),
-      read: (after, bytesMax) => this.#inLine(() => commits.read(after, bytesMax)),
-      positionAt: (timeMs) => this.#inLine(() => commits.positionAt(timeMs)),
-      trim: (to) => this.#inLine(() => commits.trim(to)),
+    this.#audit = audit;
+    this.events = this.#storeOf(commits);
+    this.audit = this.#storeOf(audit);
+  }
+
+  #storeOf(log: EventCommits): EventStore {
+    return {
+      range: () => this.#inLine(() => log.range()),
+      read: (after, bytesMax) => this.#inLine(() => log.read(after, bytesMax)),
+      positionAt: (timeMs) => this.#inLine(() => log.positionAt(timeMs)),
+      trim: (to) => this.#inLine(() => log.trim(to)),
     };
   }
 
@@ -60,12 +68,14 @@ export class WideColumnStore implements Store {
       const sender = new Sender(client, settings, deps);
       const keyspace = { client, sender, lease, consistency: consistencyOf(settings.readConsistency) };
       const entities = new EntityTable(keyspace);
-      const commits = await EventCommits.open(keyspace, async (writes) => {
+      const write = async (writes: Redo): Promise<void> => {
         const { length } = writes.rows;
         if (length > 0) await sender.sendAll(rowWrites(writes.rows, await lease.ticks(length)));
         await entities.write(writes.entities);
-      });
-      return new WideColumnStore(keyspace, settings, { entities, commits });
+      };
+      const commits = await EventCommits.open(keyspace, { log: 'event', write });
+      const audit = await EventCommits.open(keyspace, { log: 'audit', write });
+      return new WideColumnStore(keyspace, settings, { entities, commits, audit });
     } catch (error) {
       await client?.shutdown();
       throw asStartupError(error, settings);
@@ -91,7 +101,7 @@ export class WideColumnStore implements Store {
     });
   }
 
-  commit({ entities, rows: given, events }: StoreBatch): Promise<void> {
+  commit({ entities, rows: given, events, audit }: StoreBatch): Promise<void> {
     const { sender } = this.#keyspace;
     return this.#inLine(async () => {
       const packed = packedRows(given);
@@ -99,6 +109,8 @@ export class WideColumnStore implements Store {
       const rows = [...packed];
       try {
         await this.#entities.putBack();
+        // First, so that a crash in between leaves an entry of a change that was not made, and never the opposite.
+        if (audit !== undefined) await this.#audit.commit(NOTHING, audit);
         await this.#commits.commit({ rows, entities }, events);
       } catch (cause) {
         // A request that is not a write has failed, which the sender has not counted.
@@ -126,6 +138,8 @@ export class WideColumnStore implements Store {
     return done;
   }
 }
+
+const NOTHING: Redo = { rows: [], entities: [] };
 
 /** Returns stored data with writes that the tables may lack. */
 function repeatedOn({ entities, rows }: Redo, left: Redo | undefined): Redo {

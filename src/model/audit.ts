@@ -1,0 +1,61 @@
+import Type, { type Static } from 'typebox';
+import { AnyType, ArrayOf, Named, OneOf, Time } from './schema.ts';
+
+/** Kinds of audit entries: entities and documents by kind. */
+export const AUDIT_KINDS = [
+  ...['zone', 'fence', 'trackable', 'provider', 'anchor', 'locating_rules'],
+  ...['alert_rule', 'api_key', 'link', 'sink', 'source', 'view', 'walk_test'],
+] as const;
+
+const VIAS = ['rest', 'mcp', 'demo', 'link', 'cli'] as const;
+
+/** Author of a change, and where the change comes from. */
+export interface Author {
+  readonly via: (typeof VIAS)[number];
+  /** Subject of the access token; undefined without a token. */
+  readonly subject?: string | undefined;
+  /** IPv4 address of the client, or the first half of its IPv6 address, such as `2001:db8:0:1::/64`. */
+  readonly address?: string | undefined;
+  /** Header X-Request-Id of the request. */
+  readonly request_id?: string | undefined;
+}
+
+export const AuditKind = OneOf(AUDIT_KINDS, { title: 'AuditKind', description: 'Kind of what was changed.' });
+
+const PatchOperation = Named('AuditPatchOperation', {
+  op: OneOf(['add', 'remove', 'replace'], { title: 'AuditPatchOp', description: 'Kind of the operation.' }),
+  path: Type.String({ description: 'JSON Pointer (RFC 6901) to the changed member; empty for the whole.' }),
+  value: Type.Optional(AnyType),
+});
+
+/** An entry of the audit log. */
+export const AuditEntry = Named('AuditEntry', {
+  cursor: Type.String({ description: 'Reading after it continues with the next entry.' }),
+  time: Time('Time of the change.'),
+  kind: AuditKind,
+  id: Type.String({ description: 'Its id.' }),
+  action: OneOf(['create', 'replace', 'delete'], { title: 'AuditAction', description: 'How it was changed.' }),
+  subject: Type.Optional(Type.String({ description: 'Subject of the access token; absent without a token.' })),
+  address: Type.Optional(
+    Type.String({
+      description:
+        'IPv4 address of the client, or the first half of its IPv6 address, such as 2001:db8:0:1::/64. Behind a proxy, that of the proxy.',
+    }),
+  ),
+  via: OneOf(VIAS, {
+    title: 'AuditVia',
+    description:
+      'rest: the REST API. mcp: a tool of an agent. demo: the demo. link: a linked hub. cli: a command on the database of a stopped hub.',
+  }),
+  request_id: Type.Optional(Type.String({ description: 'Header X-Request-Id of the request; absent without one.' })),
+  patch: ArrayOf(PatchOperation),
+});
+export type AuditEntry = Static<typeof AuditEntry>;
+
+/** Entries of the audit log after a cursor. */
+export const AuditEntries = Named('AuditEntries', {
+  entries: ArrayOf(AuditEntry),
+  next: Type.String({ description: 'Cursor after the last entry that was examined, also if the filters exclude it.' }),
+  has_more: Type.Boolean({ description: 'Whether the range has entries after next.' }),
+});
+export type AuditEntries = Static<typeof AuditEntries>;
