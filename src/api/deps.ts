@@ -259,9 +259,10 @@ export interface HistoryApi {
   readonly recordsCrossings: boolean;
   /**
    * The answer as JSON, or in the requested format. Rejects with HUB_BAD_REQUEST if the query exceeds a limit, and with
-   * HUB_UNAVAILABLE if it cannot be answered now. `gone`: aborted when the client disconnects.
+   * HUB_UNAVAILABLE if it cannot be answered now, or the audit log cannot store that `by` asks. `gone`: aborted when the client
+   * disconnects. Without `by`, the audit log has no entry: for further parts of an answer.
    */
-  ask(question: HistoryQuery, gone: AbortSignal | undefined): Promise<HistoryAnswer>;
+  ask(question: HistoryQuery, gone: AbortSignal | undefined, by?: Author): Promise<HistoryAnswer>;
 }
 
 export interface HealthDeps {

@@ -4,6 +4,7 @@ import type { ReplyBody, HttpReply } from '../exchange.ts';
 import { type Cursor, cursorOf } from '../history/queries/cursor.ts';
 import type { HistoryAnswer } from '../history/queries/query_pool.ts';
 import type { PositionsQuery, HistoryQuery, Timeouts } from '../history/queries/query.ts';
+import type { Author } from '../model/audit.ts';
 import type { ApiDeps, HistoryApi } from './deps.ts';
 import type { ApiCall } from './route.ts';
 
@@ -75,7 +76,7 @@ interface AskingPlaces extends Asking {
 
 /** Runs a query, and adds the link to the next page and warnings about missing rows. */
 export async function replied(call: ApiCall, { history, question, mediaType }: Asking): Promise<HttpReply> {
-  const answer = await history.ask(question, call.client.gone?.());
+  const answer = await history.ask(question, call.client.gone?.(), call.by());
   const { bytes, missingHubs = [] } = answer;
   const body = mediaType.includes('json') && missingHubs.length > 0 ? namingMissing(bytes, missingHubs) : bytes;
   return answered(call, { ...answer, mediaType, body });
@@ -91,9 +92,9 @@ const STREAMED_AT_ONCE = 50_000;
  */
 export async function streamed(call: ApiCall, { history, question, mediaType }: AskingPlaces): Promise<HttpReply> {
   const gone = call.client.gone?.();
-  const ask = (cursor: Cursor | undefined, hasHeader: boolean) =>
-    history.ask({ ...question, cursor, hasHeader, limit: STREAMED_AT_ONCE }, gone);
-  const first = await ask(question.cursor, true);
+  const ask = (cursor: Cursor | undefined, hasHeader: boolean, by?: Author) =>
+    history.ask({ ...question, cursor, hasHeader, limit: STREAMED_AT_ONCE }, gone, by);
+  const first = await ask(question.cursor, true, call.by());
   const body = first.next === undefined ? first.bytes : { parts: parts() };
   return answered(call, { ...first, next: undefined, mediaType, body });
 

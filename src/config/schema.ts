@@ -306,6 +306,10 @@ export const ConfigSchema = Type.Object({
     default: 90,
     description: 'Time for which changes can be read in the audit log, in days. 0: the hub audits nothing.',
   }),
+  audit_reads: Type.Boolean({
+    default: true,
+    description: 'Whether the audit log also records who has read the history of which objects.',
+  }),
   audit_max_bytes: Type.Integer({
     minimum: 1_048_576,
     maximum: 1_099_511_627_776,

@@ -18,7 +18,7 @@ export interface AuditedChange {
 
 /** An entry of the audit log before it has a position: its fields for filters, and its JSON without the cursor. */
 export interface WrittenEntry {
-  /** Kind, id and subject. */
+  /** Kind, id and subject, and further ids. */
   readonly fields: FilterFields;
   readonly json: string;
 }

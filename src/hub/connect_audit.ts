@@ -3,7 +3,11 @@ import type { WriteEvents } from '../core/entity_write.ts';
 import { auditEntries, type AuditedChange } from '../entities/audited.ts';
 import { joinEvents, textEvent } from '../events/event_bytes.ts';
 import type { EventLog } from '../events/event_log.ts';
+import type { AreaFilter, BoundingBox, HistoryQuery, Span } from '../history/queries/query.ts';
+import type { Author, AuditRead as ReadFacts } from '../model/audit.ts';
+import { formatTime } from '../model/time.ts';
 import type { Store } from '../store/store.ts';
+import type { StoreWriter } from '../store/writer.ts';
 import type { Clock } from '../time/clock.ts';
 import type { LogDeps } from './connect_events.ts';
 
@@ -25,5 +29,60 @@ export function auditTo(auditLog: EventLog | undefined, { now }: Pick<Clock, 'no
   return (changes) => {
     if (changes.length === 0) return undefined;
     return joinEvents(auditEntries(changes, now()).map(({ fields, json }) => textEvent('audit', fields, json)));
+  };
+}
+
+/**
+ * Stores an audit entry about a question to the history, before it is answered. Rejects with HUB_UNAVAILABLE if it cannot be
+ * stored.
+ */
+export type AuditRead = (question: HistoryQuery, by: Author) => Promise<void>;
+
+interface ReadDeps extends Pick<Clock, 'now'> {
+  readonly writer: Pick<StoreWriter, 'writeEntities'>;
+  /** Whether reads are recorded. */
+  readonly isOn: boolean;
+}
+
+export function auditReads(auditLog: EventLog | undefined, { now, writer, isOn }: ReadDeps): AuditRead {
+  if (auditLog === undefined || !isOn) return async () => undefined;
+  return (question, by) => {
+    const read = factsOf(question);
+    const [id = '', ...others] = read.ids ?? [];
+    const time = formatTime(now());
+    const entry = { time, kind: 'read', id: others.length === 0 ? id : '', action: 'read', ...by, read };
+    const audit = textEvent('audit', ['read', id, by.subject, ...others], JSON.stringify(entry));
+    return writer.writeEntities([], { audit });
+  };
+}
+
+/** Members that questions may have besides their ids. */
+interface Asked extends Readonly<Record<string, unknown>>, Partial<Span & AreaFilter> {
+  readonly atMs?: number;
+  readonly box?: BoundingBox;
+}
+
+/** Members of questions that identify objects or fences. */
+const IDS = ['id', 'only', 'trackableId', 'trackableIds', 'providerIds', 'fenceId', 'fenceIds'];
+
+function factsOf(question: HistoryQuery): ReadFacts {
+  const {
+    fromMs,
+    toMs,
+    atMs,
+    box,
+    bbox = box && [box.west, box.south, box.east, box.north],
+    floor,
+    ...rest
+  } = question as unknown as Asked;
+  const ids = IDS.flatMap((name) => rest[name] ?? []).map(String);
+  const [from, to] = [fromMs ?? atMs, toMs ?? atMs].map((ms) => (ms === undefined ? undefined : formatTime(ms)));
+  return {
+    question: question.ask,
+    ...(ids.length > 0 && { ids }),
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+    ...(bbox !== undefined && { bbox: [...bbox] }),
+    ...(floor !== undefined && { floor }),
   };
 }

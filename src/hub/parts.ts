@@ -11,7 +11,7 @@ import type { StoreWriter } from '../store/writer.ts';
 import type { Clock } from '../time/clock.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
 import type { HubAuthorization } from './authorization.ts';
-import { auditTo } from './connect_audit.ts';
+import { type AuditRead, auditReads, auditTo } from './connect_audit.ts';
 import { connectDefined, type DefinedParts } from './connect_defined.ts';
 import { clusterDatabase } from './connect_cluster.ts';
 import { connectDatabase, type Database } from './connect_database.ts';
@@ -41,6 +41,7 @@ export interface Parts extends Stages, EntityParts, IngestParts, DefinedParts {
   readonly arrivals: Arrivals;
   readonly eventLog: EventLog | undefined;
   readonly auditLog: EventLog | undefined;
+  readonly auditRead: AuditRead;
 }
 
 interface PartsDeps {
@@ -152,6 +153,7 @@ export function connectParts(deps: PartsDeps): Parts {
     arrivals,
     eventLog,
     auditLog,
+    auditRead: auditReads(auditLog, { ...clock, writer, isOn: config.audit_reads }),
     ...stages,
     ...configured,
     ...incoming,

@@ -195,7 +195,10 @@ function apiDeps(parts: ServedParts, config: Config): Omit<GuardedApiDeps, 'demo
       history: {
         now,
         recordsCrossings: config.history_topics.includes('fence_events'),
-        ask: (question, gone) => recording.ask(question, gone),
+        async ask(question, gone, by) {
+          if (by !== undefined) await parts.auditRead(question, by);
+          return recording.ask(question, gone);
+        },
       },
     }),
     depthMax: config.max_json_depth,

@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox';
 import { AnyType, ArrayOf, Named, OneOf, Time } from './schema.ts';
 
-/** Kinds of audit entries: entities and documents by kind. */
+/** Kinds of audit entries: entities and documents by kind, and reads of the history. */
 export const AUDIT_KINDS = [
   ...['zone', 'fence', 'trackable', 'provider', 'anchor', 'locating_rules'],
-  ...['alert_rule', 'api_key', 'link', 'sink', 'source', 'view', 'walk_test'],
+  ...['alert_rule', 'api_key', 'link', 'sink', 'source', 'view', 'walk_test', 'read'],
 ] as const;
 
 const VIAS = ['rest', 'mcp', 'demo', 'link', 'cli'] as const;
@@ -20,7 +20,10 @@ export interface Author {
   readonly request_id?: string | undefined;
 }
 
-export const AuditKind = OneOf(AUDIT_KINDS, { title: 'AuditKind', description: 'Kind of what was changed.' });
+export const AuditKind = OneOf(AUDIT_KINDS, {
+  title: 'AuditKind',
+  description: 'Kind of what was changed; `read` for a read of the history.',
+});
 
 const PatchOperation = Named('AuditPatchOperation', {
   op: OneOf(['add', 'remove', 'replace'], { title: 'AuditPatchOp', description: 'Kind of the operation.' }),
@@ -28,13 +31,27 @@ const PatchOperation = Named('AuditPatchOperation', {
   value: Type.Optional(AnyType),
 });
 
+/** What a read of the history has asked for. */
+const AuditRead = Named('AuditRead', {
+  question: Type.String({ description: 'The question: places, tracks, snapshot, events, visits and so on.' }),
+  ids: Type.Optional(Type.Array(Type.String(), { description: 'Ids to which it is limited; all if absent.' })),
+  from: Type.Optional(Time('Start of the span.')),
+  to: Type.Optional(Time('End of the span.')),
+  bbox: Type.Optional(Type.Array(Type.Number(), { description: 'Its area: west, south, east, north in degrees.' })),
+  floor: Type.Optional(Type.Number({ description: 'Its floor.' })),
+});
+export type AuditRead = Static<typeof AuditRead>;
+
 /** An entry of the audit log. */
 export const AuditEntry = Named('AuditEntry', {
   cursor: Type.String({ description: 'Reading after it continues with the next entry.' }),
-  time: Time('Time of the change.'),
+  time: Time('Time of the change or the read.'),
   kind: AuditKind,
-  id: Type.String({ description: 'Its id.' }),
-  action: OneOf(['create', 'replace', 'delete'], { title: 'AuditAction', description: 'How it was changed.' }),
+  id: Type.String({ description: 'Its id; empty for a read that is not about one object.' }),
+  action: OneOf(['create', 'replace', 'delete', 'read'], {
+    title: 'AuditAction',
+    description: 'What was done with it.',
+  }),
   subject: Type.Optional(Type.String({ description: 'Subject of the access token; absent without a token.' })),
   address: Type.Optional(
     Type.String({
@@ -48,7 +65,8 @@ export const AuditEntry = Named('AuditEntry', {
       'rest: the REST API. mcp: a tool of an agent. demo: the demo. link: a linked hub. cli: a command on the database of a stopped hub.',
   }),
   request_id: Type.Optional(Type.String({ description: 'Header X-Request-Id of the request; absent without one.' })),
-  patch: ArrayOf(PatchOperation),
+  patch: Type.Optional(ArrayOf(PatchOperation)),
+  read: Type.Optional(AuditRead),
 });
 export type AuditEntry = Static<typeof AuditEntry>;
 

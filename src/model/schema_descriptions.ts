@@ -352,7 +352,10 @@ export const SCHEMA_DESCRIPTIONS = {
   SinkDelivery: { description: 'An event and its delivery.' },
   SinkTest: { description: 'Result of a test delivery.' },
   SinkReplay: { description: 'Position from which events are delivered again: a cursor or a time.' },
-  AuditEntry: { description: 'An entry of the audit log: a change of one entity, document or setting.' },
+  AuditEntry: {
+    description: 'An entry of the audit log: a change of one entity, document or setting, or a read of the history.',
+  },
+  AuditRead: { description: 'A read of the history: its objects, its span and its area.' },
   AuditEntries: { description: 'Entries of the audit log after a cursor, in order.' },
   AuditPatchOperation: {
     description: 'An operation of a JSON Patch (RFC 6902) from the former value to the current one. Secrets are `***`.',

@@ -15,7 +15,7 @@ export const AUDIT_ROUTES: readonly ApiRoute[] = [
   route({
     method: 'GET',
     path: '/audit',
-    summary: 'Changes of entities and settings: who made them, when, and from where',
+    summary: 'Changes of entities and settings, and reads of the history: by whom, when, and from where',
     versions: ['v2'],
     permission: { operation: 'READ' },
     query: Type.Object({
@@ -67,9 +67,9 @@ function selectionOf(query: QueryParameters): Selection {
   const kind = wordIn(query, 'kind', AUDIT_KINDS);
   const id = query['id'] === undefined ? undefined : idKey(String(query['id']));
   const { subject } = query;
-  const filter = ([itsKind, itsId, itsSubject]: readonly unknown[]): boolean =>
+  const filter = ([itsKind, itsId, itsSubject, ...otherIds]: readonly unknown[]): boolean =>
     (kind === undefined || itsKind === kind) &&
-    (id === undefined || idKey(String(itsId)) === id) &&
+    (id === undefined || [itsId, ...otherIds].some((each) => idKey(String(each)) === id)) &&
     (subject === undefined || itsSubject === subject);
   return new Map([['audit', { filter }]]);
 }

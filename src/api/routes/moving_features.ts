@@ -213,7 +213,8 @@ async function feature(kind: Kind, call: ApiCall, api: ApiDeps) {
   const id = recordedId(kind, call.id, api);
   const { whose } = KINDS[kind];
   const list = { limit: 1, cursor: undefined, href: '', box: undefined };
-  const found = await history.ask({ ask: 'objects', whose, ...EVER, only: [id], ...list }, call.client.gone?.());
+  const question = { ask: 'objects', whose, ...EVER, only: [id], ...list } as const;
+  const found = await history.ask(question, call.client.gone?.(), call.by());
   const { features } = JSON.parse(Buffer.from(found.bytes).toString()) as { readonly features: readonly object[] };
   if (features.length === 0 && found.missingHubs === undefined && api.entities.get(kind, id) === undefined) {
     throw hubError('not_recorded', { kind, id });

@@ -12,7 +12,7 @@ import { formatTime, parseTime } from '../../model/time.ts';
 import { WalkPass, type WalkPoint, WalkResult, WalkTest } from '../../model/walk_test.ts';
 import type { ApiDeps } from '../deps.ts';
 import { NOT_RECORDED, recorded, recordedId, warningOf } from '../history_access.ts';
-import { type ApiRoute, route, valueRoute } from '../route.ts';
+import { type ApiCall, type ApiRoute, route, valueRoute } from '../route.ts';
 import { wordIn } from '../time_range.ts';
 import { documentRows } from './document_rows.ts';
 
@@ -83,9 +83,10 @@ export const WALK_TEST_ROUTES: readonly ApiRoute[] = [
       refusals: NOT_RECORDED.refusals,
     },
     replies: { 200: { description: 'The figures, and the errors at each point.', schema: WalkResult } },
-    async handle({ id, query, reply, client }, hub) {
+    async handle(call, hub) {
+      const { id, query, reply } = call;
       const isCsv = wordIn(query, 'format', ['json', 'csv']) === 'csv';
-      const { result, warning } = await resultOf(hub.walkTests.get(id), hub, client.gone?.());
+      const { result, warning } = await resultOf(hub.walkTests.get(id), hub, call);
       const answer = reply.json(isCsv ? csvOf(result) : JSON.stringify(result));
       const type = isCsv ? { 'Content-Type': 'text/csv; charset=utf-8; header=present' } : {};
       return { ...answer, headers: { ...answer.headers, ...type, ...warning } };
@@ -121,7 +122,7 @@ function anchorsOf(zoneName: string, { entities }: ApiDeps): readonly WalkPoint[
 }
 
 /** Returns the figures of a test from the history, and a header if rows are missing. Rejects with HUB_BAD_REQUEST. */
-async function resultOf(test: WalkTest, hub: ApiDeps, gone: AbortSignal | undefined) {
+async function resultOf(test: WalkTest, hub: ApiDeps, { client, by }: ApiCall) {
   const history = recorded(hub);
   const toMs = test.ended_at == null ? history.now() : parseTime(test.ended_at);
   const fromMs = test.started_at == null ? toMs : Math.min(parseTime(test.started_at), toMs);
@@ -136,7 +137,8 @@ async function resultOf(test: WalkTest, hub: ApiDeps, gone: AbortSignal | undefi
       shown: { crs: 'EPSG:4326', zone: undefined, providers: undefined, hiddenZones: new Set() },
       ...{ format: 'fixes', hasHeader: false },
     },
-    gone,
+    client.gone?.(),
+    by(),
   );
   const fixes = JSON.parse(Buffer.from(answer.bytes).toString()) as readonly WalkFix[];
   if (fixes.length > FIXES_MAX) {
