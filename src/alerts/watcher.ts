@@ -2,7 +2,7 @@ import type { Query, QueryResult } from '../core/item.ts';
 import type { DeliveryBatch, EventSubscriber } from '../fanout/batch.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import { compileFilter } from '../fanout/filter.ts';
-import { type AlertRule, DIRECTIONS } from '../model/alert.ts';
+import { type AlertRule, DIRECTION_PROPERTY, DIRECTIONS } from '../model/alert.ts';
 import type { CollisionEvent, FenceEvent } from '../model/events.ts';
 import { parseJson } from '../model/json.ts';
 import { type MovingObject, objectKey } from './alert_state.ts';
@@ -292,14 +292,11 @@ function measuresDistance({ kind }: AlertRule): boolean {
   return kind === 'separated' || kind === 'together';
 }
 
-/** Property of the fence event of a gate: the side to which the object went. */
-const DIRECTION = 'hub.direction';
-
 function fenceEvent(json: string): readonly WatchEvent[] {
   const event = parseJson(json) as FenceEvent;
   const object = objectOf(event);
   if (object === undefined) return [];
-  const direction = DIRECTIONS.find((each) => event.properties?.[DIRECTION] === each);
+  const direction = DIRECTIONS.find((each) => event.properties?.[DIRECTION_PROPERTY] === each);
   if (direction !== undefined) return [{ what: 'crossed', fenceId: event.fence_id, direction, ...object }];
   return [{ what: event.event_type === 'region_entry' ? 'entered' : 'left', fenceId: event.fence_id, ...object }];
 }

@@ -66,6 +66,16 @@ export const MqttProperties = {
   mqtt_share: Text({
     description: 'Name of a shared subscription, for several hubs without a cluster. null: none.',
   }),
+  mqtt_home_assistant: Type.Boolean({
+    default: false,
+    description: 'Whether Home Assistant discovers trackables and fences at the broker.',
+  }),
+  mqtt_home_assistant_prefix: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    default: 'homeassistant',
+    description: 'Discovery prefix of Home Assistant.',
+  }),
   uns_root: Text({
     description: 'First levels of the unified namespace. null: positions of trackables are not published in one.',
   }),
@@ -154,6 +164,13 @@ export function mqttProblems(values: ReadonlyMap<string, unknown>): string[] {
     problems.push('mqtt_share: must not be set in a cluster, where one hub has a subscription for all');
   }
   if (has('mqtt_subscriptions')) problems.push(...subscriptionProblems(values.get('mqtt_subscriptions') as string[]));
+  if (values.get('mqtt_home_assistant') === true && !has('mqtt_address')) {
+    problems.push('mqtt_home_assistant: needs mqtt_address, which is not set');
+  }
+  const prefix = values.get('mqtt_home_assistant_prefix');
+  if (typeof prefix === 'string' && (/[+#\0]/.test(prefix) || prefix.endsWith('/'))) {
+    problems.push(`mqtt_home_assistant_prefix: must have no "+" or "#", and no "/" at its end, found ${show(prefix)}`);
+  }
   const root = values.get('uns_root');
   if (typeof root === 'string' && (/[+#\0]/.test(root) || root.endsWith('/'))) {
     problems.push(`uns_root: must have no "+" or "#", and no "/" at its end, found ${show(root)}`);

@@ -216,6 +216,9 @@ export function mqttSettings(
       config.uns_root === null
         ? undefined
         : { root: config.uns_root, levelsMax: config.uns_max_levels, bytesMax: config.uns_max_bytes },
+    homeAssistant: config.mqtt_home_assistant
+      ? { prefix: config.mqtt_home_assistant_prefix, ownerId: hubId }
+      : undefined,
     hubId: ownId,
     depthMax: config.max_json_depth,
   };

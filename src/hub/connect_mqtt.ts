@@ -23,7 +23,7 @@ export async function connectMqtt(
   const settings = mqttSettings(config, { hubId, hubName: clusterSettings(config, hostname())?.hubName });
   if (settings === undefined) return undefined;
   const { Mqtt } = await import('../mqtt/mqtt.ts');
-  const { ingest, fanout, entities, cluster, clock, machine, canTake } = parts;
+  const { ingest, fanout, entities, shards, cluster, clock, machine, canTake } = parts;
   const announces = (name: string): boolean => cluster === undefined || cluster.serves(name);
   return new Mqtt(settings, {
     ...{ ingest, fanout, rpc, log, announces, schedule: machine.schedule, elapsedMs: clock.elapsed },
@@ -31,6 +31,15 @@ export async function connectMqtt(
     later: setImmediate,
     trackable: (id) => entities.get('trackable', id),
     trackables: () => entities.list('trackable'),
+    homeAssistant: {
+      entity: (kind, id) => entities.get(kind, id),
+      entities: (kind) => entities.list(kind),
+      stays: async () => {
+        const query = { ask: 'stays' } as const;
+        const answers = await (cluster?.isLocal === false ? cluster.remote.ask(query) : shards.ask(query));
+        return answers.flatMap((answer) => ('stays' in answer ? answer.stays : []));
+      },
+    },
     unsOwners: unsOwners(parts, { announces, log }),
     isElected: cluster && ((subscription) => cluster.serves(`mqtt ${subscription}`)),
   });

@@ -37,6 +37,8 @@ const AlertKindWord = OneOf(ALERT_KINDS, {
 
 /** Sides of a gate to which an object crosses it, looking along its line. */
 export const DIRECTIONS = ['left', 'right'] as const;
+/** Property of the fence event of a gate: the direction of the crossing. */
+export const DIRECTION_PROPERTY = 'hub.direction';
 
 /** Times at which a rule is in effect. */
 const AlertSchedule = Named('AlertSchedule', {

@@ -107,6 +107,10 @@ export interface ReceivedMessage {
   readonly lifeMs: number;
 }
 
+/** Messages to which a motion is converted: a position in the unified namespace, or of a tracker of Home Assistant. */
+export const MOTION_FORMS = ['uns', 'tracker'] as const;
+export type MotionForm = (typeof MOTION_FORMS)[number];
+
 /** A message to publish. */
 export interface OutgoingMessage {
   readonly topic: string;
@@ -115,8 +119,8 @@ export interface OutgoingMessage {
   readonly isRetained: boolean;
   /** Minimum interval between two messages of a topic. Of the messages in between, only the newest is published. */
   readonly minIntervalMs: number;
-  /** Whether the payload is a motion, to be converted to a position in the unified namespace. */
-  readonly isMotion: boolean;
+  /** Message to which the payload, a motion, is converted; undefined if it is published as it is. */
+  readonly motionAs: MotionForm | undefined;
   /** Expiry interval; 0 for none. A message that expires is published on the current connection or not at all. */
   readonly lifeMs: number;
   /** Usage counter that the message increments; undefined for none. */
@@ -126,12 +130,14 @@ export interface OutgoingMessage {
 /**
  * Packed format of messages. Each is
  *
- *     0  u8 flags: 1 retained, 2 QoS 1, 4 a motion    1  u8 index in SENT_KINDS plus 1; 0 if it does not count
+ *     0  u8 flags: 1 retained, 2 QoS 1, 4 and 8 forms of a motion    1  u8 index in SENT_KINDS plus 1; 0 if it does not count
  *     2  u16 bytes of topic    4  u32 bytes of payload    8  u32 minIntervalMs    12  u32 lifeMs
  *    16  topic (UTF-8), payload
  */
 const HEAD_BYTES = 16;
-const [RETAINED, QOS_1, MOTION] = [1, 2, 4];
+const [RETAINED, QOS_1] = [1, 2];
+/** Flags of MOTION_FORMS. */
+const MOTIONS = [4, 8];
 const FIRST_BYTES = 64 << 10;
 /** Maximum memory that a writer retains for further messages, in bytes. */
 const KEPT_BYTES = 1 << 20;
@@ -161,8 +167,9 @@ export class MessageWriter {
   }
 
   /** hot */
-  addPublishing({ topic, payload, qos, isRetained, minIntervalMs, isMotion, lifeMs, sentAs }: OutgoingMessage): void {
-    const flags = (isRetained ? RETAINED : 0) | (qos === 1 ? QOS_1 : 0) | (isMotion ? MOTION : 0);
+  addPublishing({ topic, payload, qos, isRetained, minIntervalMs, motionAs, lifeMs, sentAs }: OutgoingMessage): void {
+    const motion = motionAs === undefined ? 0 : (MOTIONS[MOTION_FORMS.indexOf(motionAs)] as number);
+    const flags = (isRetained ? RETAINED : 0) | (qos === 1 ? QOS_1 : 0) | motion;
     const kind = sentAs === undefined ? 0 : SENT_KINDS.indexOf(sentAs) + 1;
     // A UTF-16 code unit takes at most three bytes.
     const bytes = this.#roomFor(HEAD_BYTES + topic.length * 3 + payload.length);
@@ -225,7 +232,8 @@ export function readPublishing(packed: Uint8Array): OutgoingMessage[] {
   return readAll(packed, ({ topic, payload, flags, kind, minIntervalMs, lifeMs }) => {
     const [isRetained, qos] = [(flags & RETAINED) !== 0, (flags & QOS_1) === 0 ? 0 : 1] as const;
     const sentAs = SENT_KINDS[kind - 1];
-    return { topic, payload, qos, isRetained, minIntervalMs, isMotion: (flags & MOTION) !== 0, lifeMs, sentAs };
+    const motionAs = MOTION_FORMS.find((_, i) => (flags & (MOTIONS[i] as number)) !== 0);
+    return { topic, payload, qos, isRetained, minIntervalMs, motionAs, lifeMs, sentAs };
   });
 }
 

@@ -10,6 +10,8 @@ import { BrokerClient, type BrokerClientDeps, type BrokerClientOptions, sumOfCou
 import type { BrokerSettings, Subscribing } from './broker_connection.ts';
 import { describeMqtt } from './docs/async_api.ts';
 import { ElectedSubscription } from './elected_subscription.ts';
+import { HomeAssistant, type HomeAssistantDeps } from './home_assistant.ts';
+import { nodeOf } from './home_assistant_documents.ts';
 import { REASONS, type Reason } from './inbound.ts';
 import type { ThreadCounts } from './messages.ts';
 import { Outbound } from './outbound.ts';
@@ -32,6 +34,8 @@ export interface MqttSettings {
   /** Name of a shared subscription, for several hubs without a cluster. */
   readonly share: string | undefined;
   readonly uns: UnsSettings | undefined;
+  /** Discovery by Home Assistant: first level of its topics, and the id of the hub or cluster. Undefined if it is off. */
+  readonly homeAssistant: { readonly prefix: string; readonly ownerId: string } | undefined;
   /** Name of the hub in its status topic. */
   readonly hubId: string;
   readonly depthMax: number;
@@ -39,13 +43,15 @@ export interface MqttSettings {
 
 export interface MqttDeps {
   readonly ingest: Pick<Ingest, 'body' | 'locationsEach' | 'proximitiesEach'>;
-  readonly fanout: Pick<Fanout, 'listen' | 'announce'>;
+  readonly fanout: Pick<Fanout, 'listen' | 'announce' | 'subscribe' | 'unsubscribe'>;
   readonly rpc: CarriedRpc;
   hasCapacity(count: number): boolean;
   trackable(id: string): Trackable | undefined;
   trackables(): readonly Trackable[];
   /** Stored owners of topics in the unified namespace. */
   readonly unsOwners: Pick<UnsDeps, 'storedOwner' | 'storeOwner'>;
+  /** Entities for Home Assistant, and the trackables inside of fences. */
+  readonly homeAssistant: Pick<HomeAssistantDeps, 'entity' | 'entities' | 'stays'>;
   /** Whether this hub is elected for the named subscription; undefined without a cluster. */
   readonly isElected: ((subscription: string) => boolean) | undefined;
   /** Whether this hub publishes the events of an entity that all hubs of the cluster announce. */
@@ -80,6 +86,7 @@ export class Mqtt {
   /** Elected subscriptions; empty without a cluster. */
   readonly #elected: readonly ElectedSubscription[];
   readonly #uns: Uns | undefined;
+  readonly #homeAssistant: HomeAssistant | undefined;
   readonly #quietUntilMs = new Map<string, number>();
 
   constructor(settings: MqttSettings, deps: MqttDeps) {
@@ -89,22 +96,28 @@ export class Mqtt {
     const { broker, style, wanted, queueBytesMax, uns, share, subscriptions, hubId } = settings;
     const rpcSubscriptions = rpcFilters(deps.rpc.hubId).map(ofCalls);
     const isAlone = isElected === undefined;
+    this.#homeAssistant = this.#openHomeAssistant();
+    const ofHomeAssistant = (this.#homeAssistant?.filters ?? []).map(ofCalls);
     const ofSource = isAlone ? sourceFilters(subscriptions, share).map(ofSources) : [];
     this.#client = this.#clientOf(
       {
         broker,
-        subscriptions: [...ofSource, ...rpcSubscriptions],
+        subscriptions: [...ofSource, ...rpcSubscriptions, ...ofHomeAssistant],
         statusTopics: statusTopics(hubId, style),
         // In a cluster this client subscribes to no sources, so the broker need not store messages for it.
         keepsSession: isAlone,
       },
       {
-        changed: (isConnected) => this.#rpc.connected(isConnected),
+        changed: (isConnected) => {
+          this.#rpc.connected(isConnected);
+          this.#homeAssistant?.connected(isConnected);
+        },
         rpc: (packed) => this.#rpc.take(packed),
         room: (bytes) => this.#outbound.room(bytes),
         failed: () => {
           this.#outbound.begin();
           this.#rpc.forget();
+          this.#homeAssistant?.connected(false);
         },
       },
     );
@@ -115,6 +128,7 @@ export class Mqtt {
       broadcast: (text) => announceXcmdBroadcast(fanout, text),
       taken: (bytes) => this.#client.send({ say: 'rpcTaken', bytes }),
       problem: (reason, problem, topic) => this.#problem(reason, problem, topic),
+      other: (message) => this.#homeAssistant?.take(message) === true,
     });
     this.#elected = isAlone ? [] : this.#electedBy(isElected);
     const { trackable, trackables, unsOwners } = deps;
@@ -132,6 +146,7 @@ export class Mqtt {
   }
 
   start(): void {
+    this.#homeAssistant?.start();
     this.#client.start();
     this.elect();
   }
@@ -139,6 +154,7 @@ export class Mqtt {
   /** Re-evaluates the election of all subscriptions. */
   elect(): void {
     for (const subscription of this.#elected) subscription.elect();
+    this.#homeAssistant?.elect();
   }
 
   get isConnected(): boolean {
@@ -200,8 +216,24 @@ export class Mqtt {
   async close(): Promise<void> {
     this.stopTaking();
     this.#rpc.close();
+    this.#homeAssistant?.close();
     this.#outbound.close();
     await Promise.all([this.#client.stop(), ...this.#elected.map((subscription) => subscription.close())]);
+  }
+
+  #openHomeAssistant(): HomeAssistant | undefined {
+    const { homeAssistant, hubId, style } = this.#settings;
+    const [statusTopic] = statusTopics(hubId, style);
+    if (homeAssistant === undefined || statusTopic === undefined) return undefined;
+    const { fanout, announces, schedule } = this.#deps;
+    return new HomeAssistant(
+      { prefix: homeAssistant.prefix, node: nodeOf(homeAssistant.ownerId), statusTopic },
+      {
+        ...{ ...this.#deps.homeAssistant, fanout, announces, schedule },
+        publish: (topic, payload, options) => this.#outbound.publish(topic, payload, options),
+        warn: (message, facts) => this.#seldom(message, message, facts),
+      },
+    );
   }
 
   #electedBy(isElected: (subscription: string) => boolean): readonly ElectedSubscription[] {

@@ -1,6 +1,7 @@
 import { NOTHING_SENT, type SentKind } from '../model/mqtt.ts';
 import { Acks } from './acks.ts';
 import type { BrokerBounds, MqttConnection, ConnectionOptions, MqttConnectionHandlers } from './broker_connection.ts';
+import { trackerText } from './home_assistant_documents.ts';
 import {
   type BrokerState,
   type FromMqttThread,
@@ -14,9 +15,9 @@ import {
 import { lifeMsOf, type ReceivedPublish, topicOf } from './packet_reader.ts';
 import { PacketWriter } from './packets.ts';
 import { PublishQueue } from './publish_queue.ts';
-import { isRpcTopic } from './rpc_topics.ts';
 import { OFFLINE, ONLINE, PAYLOAD_BYTES_MAX, RECEIVE_MAX, SESSION_TAKEN_OVER } from './session.ts';
 import { SuspectMessages } from './suspect_messages.ts';
+import { isSourceTopic } from './topics.ts';
 import { placeText } from './uns.ts';
 
 /** Environment of the thread. */
@@ -61,7 +62,8 @@ const CLOSE_MS = 3000;
  *     broker ══ connection ── message ──▶ writer ─ batch ─▶ hub ─ taken ─▶ acks ──▶ PUBACK
  *     hub ── publish ──▶ queue ── room ──▶ packets ══▶ broker
  *
- * Messages of remote procedure calls are QoS 0 and bypass the batches, so that they do not wait for locations.
+ * Messages of remote procedure calls and of Home Assistant are QoS 0 and bypass the batches, so that they do not wait
+ * for locations.
  * A message for which the broker closes the connection is identified and dropped (suspect_messages.ts).
  */
 export class MqttThread {
@@ -231,7 +233,7 @@ export class MqttThread {
     const { packetId, isRedelivered } = received;
     this.#counts.received++;
     if (isRedelivered) this.#counts.redelivered++;
-    if (packetId === 0 && isRpcTopic(topicOf(received))) {
+    if (packetId === 0 && !isSourceTopic(topicOf(received))) {
       this.#rpcMessage(received);
       return;
     }
@@ -319,7 +321,7 @@ export class MqttThread {
     while (this.#inFlight.size < this.#suspects.inFlightMax(this.#inFlightMax)) {
       const event = this.#queue.takeEvent(this.#deps.nowMs());
       if (event === undefined) break;
-      const payload = event.isMotion ? Buffer.from(placeText(Buffer.from(event.payload).toString())) : event.payload;
+      const payload = payloadOf(event);
       if (!this.#fits({ topic: event.topic, payload })) {
         this.#queue.ended(event);
         this.#suspects.settled();
@@ -366,7 +368,7 @@ export class MqttThread {
   #sayStatus(status: string): void {
     for (const topic of this.#data.statusTopics) {
       const payload = Buffer.from(status);
-      const always = { minIntervalMs: 0, isMotion: false, lifeMs: 0, sentAs: undefined } as const;
+      const always = { minIntervalMs: 0, motionAs: undefined, lifeMs: 0, sentAs: undefined } as const;
       this.#queue.offer({ topic, payload, qos: 1, isRetained: true, ...always }, this.#deps.nowMs());
     }
   }
@@ -398,6 +400,13 @@ export class MqttThread {
     const counts: ThreadCounts = { ...this.#counts, replaced, dropped, waiting, waitingBytes: bytes, sent: this.#sent };
     this.#deps.post({ say: 'counts', counts });
   }
+}
+
+/** Returns the payload of a message. A motion is converted to its form. */
+function payloadOf({ motionAs, payload }: OutgoingMessage): Uint8Array {
+  if (motionAs === undefined) return payload;
+  const motion = Buffer.from(payload).toString();
+  return Buffer.from(motionAs === 'uns' ? placeText(motion) : trackerText(motion));
 }
 
 /** Truncates an oversized payload to a length that is still recognized as too long. hot */

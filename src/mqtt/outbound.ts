@@ -18,7 +18,7 @@ export interface OutboundDeps {
   announces(id: string): boolean;
 }
 
-const PLAIN = { isRetained: false, minIntervalMs: 0, isMotion: false, lifeMs: 0, sentAs: undefined } as const;
+const PLAIN = { isRetained: false, minIntervalMs: 0, motionAs: undefined, lifeMs: 0, sentAs: undefined } as const;
 
 /**
  * Publishes the events of this hub: packs each event for its topics and sends it to the client's thread. Events of one
@@ -48,7 +48,7 @@ export class Outbound {
   readonly publish = (
     topic: string,
     payload: Uint8Array,
-    options: Partial<Pick<OutgoingMessage, 'isRetained' | 'minIntervalMs' | 'isMotion' | 'lifeMs'>>,
+    options: Partial<Pick<OutgoingMessage, 'isRetained' | 'minIntervalMs' | 'motionAs' | 'lifeMs'>>,
   ): void => this.#write({ ...PLAIN, topic, payload, qos: 1, ...options });
 
   /** Resets the state for a new thread. */
@@ -90,7 +90,7 @@ export class Outbound {
       const own = fields[i] as FilterFields;
       const sentAs = sentKindOf(publication, own);
       for (const topic of topicsOf(publication, own, style)) {
-        this.#write({ topic, payload, qos, isRetained: false, minIntervalMs, isMotion: false, lifeMs: 0, sentAs });
+        this.#write({ topic, payload, qos, isRetained: false, minIntervalMs, motionAs: undefined, lifeMs: 0, sentAs });
       }
     }
   }

@@ -23,6 +23,8 @@ export interface RpcCarrierDeps {
   elapsedMs(): number;
   /** Publishes a broadcast of a core zone, a JSON object. */
   broadcast(text: string): void;
+  /** Takes a message that does not belong to remote procedure calls. Returns false if it does. */
+  other(message: ReceivedMessage): boolean;
   /** Called when `bytes` received bytes were processed. */
   taken(bytes: number): void;
   /** Reports a rejected message. */
@@ -193,6 +195,7 @@ export class RpcCarrier {
   }
 
   #message(arrived: ReceivedMessage): void {
+    if (this.#deps.other(arrived)) return;
     const { topic } = arrived;
     const read = readRpcTopic(topic);
     if (typeof read === 'string') {

@@ -41,25 +41,20 @@ export function rpcFilters(callerId: string): readonly string[] {
   return [...filters.flatMap((filter) => styled(`${RPC}/${filter}`, 'both')), ...STATUS_FILTERS];
 }
 
-/** Whether a topic belongs to remote procedure calls, valid or not. hot */
-export function isRpcTopic(topic: string): boolean {
-  return topic.startsWith(RPC, topic.charCodeAt(0) === SLASH ? 1 : 0) || readStatusTopic(topic) !== undefined;
-}
-
-const SLASH = 0x2f;
-
 /** Parses a subscribed topic; returns the problem if it is invalid. */
 export function readRpcTopic(topic: string): RpcTopic | StatusTopic | string {
   const hubId = readStatusTopic(topic);
   if (hubId !== undefined) return { kind: 'status', hubId };
   const style = topic.startsWith('/') ? 'slash' : 'plain';
+  const start = style === 'slash' ? 1 : 0;
   const parts = topic
-    .slice((style === 'slash' ? 1 : 0) + RPC.length + 1)
+    .slice(start + RPC.length + 1)
     .split('/')
     .map(decodedLevel);
   const [first, second, third] = parts;
-  if (parts.includes(undefined)) return notDecoded(topic);
   const wrong = `topic: must be one of remote procedure calls, found "${topic}"`;
+  if (!topic.startsWith(`${RPC}/`, start)) return wrong;
+  if (parts.includes(undefined)) return notDecoded(topic);
   if (first === undefined || second === undefined || parts.includes('')) return wrong;
   if (first === AVAILABLE && parts.length === 2) return { kind: 'available', method: second, style };
   const method = first;

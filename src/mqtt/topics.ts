@@ -64,6 +64,12 @@ export function inboundTopics(providerId: string, source: string) {
   } as const;
 }
 
+/** Whether a topic belongs to sources, valid or not. hot */
+export function isSourceTopic(topic: string): boolean {
+  const start = topic.charCodeAt(0) === SLASH ? 1 : 0;
+  return topic.startsWith(LOCATIONS_IN, start) || topic.startsWith(PROXIMITIES_IN, start);
+}
+
 /** A parsed topic of a source. */
 export interface InboundTopic {
   readonly kind: 'location' | 'proximity';

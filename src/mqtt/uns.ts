@@ -149,7 +149,7 @@ export class Uns {
     for (let i = 0; i < batch.count; i++) {
       const topic = this.#topics.get(String(fields[i]?.[0]));
       if (topic === undefined) continue;
-      publish(topic, batch.bytesAt(i), { isRetained: true, minIntervalMs: INTERVAL_MS, isMotion: true });
+      publish(topic, batch.bytesAt(i), { isRetained: true, minIntervalMs: INTERVAL_MS, motionAs: 'uns' });
     }
   }
 
@@ -239,15 +239,18 @@ interface Motion {
 
 /** Returns the message for the unified namespace: the position of a TrackableMotion in EPSG:4326, as JSON. */
 export function placeText(motion: string): string {
-  const {
-    position,
-    floor,
-    accuracy,
-    speed,
-    course,
-    timestamp_generated: timestamp,
-  } = (JSON.parse(motion) as Motion).location;
+  return placeJson(placeOf(motion));
+}
+
+/** Returns the position of a TrackableMotion in EPSG:4326. */
+export function placeOf(motion: string) {
+  const { position, ...location } = (JSON.parse(motion) as Motion).location;
   const [longitude, latitude, altitude] = position.coordinates;
-  const place = { longitude, latitude, altitude, floor, accuracy, speed, course, timestamp };
+  const { floor, accuracy, speed, course, timestamp_generated: timestamp } = location;
+  return { longitude, latitude, altitude, floor, accuracy, speed, course, timestamp };
+}
+
+/** Returns JSON without the members of a position that are null. */
+export function placeJson(place: object): string {
   return JSON.stringify(place, (_, value: unknown) => value ?? undefined);
 }

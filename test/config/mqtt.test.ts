@@ -45,6 +45,16 @@ const WRONG: readonly [name: string, file: string, expected: RegExp][] = [
     'mqtt_subscriptions: ["location_updates/pub/hall/#", "location_updates/pub/+"]',
     /^mqtt_subscriptions\[1\]: must have no topic in common with another one, found/,
   ],
+  [
+    'Home Assistant without a broker',
+    'mqtt_address: null\nmqtt_home_assistant: true',
+    /^mqtt_home_assistant: needs mqtt_address, which is not set$/,
+  ],
+  [
+    'a discovery prefix with a wildcard',
+    'mqtt_home_assistant_prefix: ha/+',
+    /^mqtt_home_assistant_prefix: must have no "\+" or "#".* found "ha\/\+"$/,
+  ],
   ['a root with a wildcard', 'uns_root: plant/#', /^uns_root: must have no "\+" or "#".* found "plant\/#"$/],
 ];
 

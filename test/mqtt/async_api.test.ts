@@ -24,7 +24,12 @@ const ALL = PUBLICATION_NAMES.map((publication) => ({ publication }));
 
 function documentOf(
   style: TopicStyle,
-  more: { broker?: object; wanted?: readonly { publication: Publication }[]; isKnown?: boolean } = {},
+  more: {
+    broker?: object;
+    wanted?: readonly { publication: Publication }[];
+    isKnown?: boolean;
+    homeAssistant?: { prefix: string; ownerId: string };
+  } = {},
 ) {
   const broker = { ...BROKER, ...more.broker };
   const settings = {
@@ -33,6 +38,7 @@ function documentOf(
     wanted: more.wanted ?? ALL,
     uns: { root: 'plant', levelsMax: 32, bytesMax: 1024 },
     hubId: 'hub/1',
+    homeAssistant: more.homeAssistant,
     isKnown: more.isKnown ?? true,
   };
   return asyncApiDocument('1.0.0', READER, (components) => describeMqtt(settings, components)) as unknown as AsyncApi;
@@ -129,6 +135,25 @@ describe('the AsyncAPI document', () => {
     });
     assert.deepEqual([broker?.['host'], broker?.['protocol']], ['[fd00::5]:8883', 'mqtts']);
     assert.doesNotMatch(JSON.stringify(document), /secret|somebody/);
+  });
+
+  test('has the topics for Home Assistant if it discovers devices, and none otherwise', () => {
+    const homeAssistant = { prefix: 'ha', ownerId: 'hub/1' };
+    const document = documentOf('slash', { homeAssistant });
+    assert.equal(problem(document), undefined);
+    const addressesOf = (each: AsyncApi) => topicsIn(each).map(({ address }) => address);
+    const others = new Set(addressesOf(documentOf('slash')));
+    assert.deepEqual(
+      addressesOf(document).filter((address) => !others.has(address)),
+      [
+        'ha/device/omlox_hub_1/trackable_{trackable_id}/config',
+        'ha/device/omlox_hub_1/fence_{fence_id}/config',
+        'omlox/home_assistant/omlox_hub_1/trackables/{trackable_id}/position',
+        'omlox/home_assistant/omlox_hub_1/trackables/{trackable_id}/room',
+        'omlox/home_assistant/omlox_hub_1/fences/{fence_id}/occupancy',
+        'ha/status',
+      ],
+    );
   });
 
   test('includes QoS and retention of each published topic', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { SENT_KINDS } from '../../src/model/mqtt.ts';
-import { MessageWriter, readArrived, readPublishing } from '../../src/mqtt/messages.ts';
+import { MessageWriter, MOTION_FORMS, readArrived, readPublishing } from '../../src/mqtt/messages.ts';
 import { PacketWriter } from '../../src/mqtt/packets.ts';
 import { received } from './received.ts';
 
@@ -18,7 +18,7 @@ test('readPublishing() and readArrived() read the messages of MessageWriter', ()
       qos: fc.constantFrom<0 | 1>(0, 1),
       isRetained: fc.boolean(),
       minIntervalMs: fc.integer({ min: 0, max: 86_400_000 }),
-      isMotion: fc.boolean(),
+      motionAs: fc.constantFrom(undefined, ...MOTION_FORMS),
       lifeMs: fc.integer({ min: 0, max: 2 ** 31 }),
       sentAs: fc.constantFrom(undefined, ...SENT_KINDS),
     },
@@ -69,7 +69,7 @@ test('PacketWriter writes consecutive PUBLISH packets of any size', () => {
   fc.assert(
     fc.property(fc.array(message, { maxLength: 8 }), (all) => {
       const writer = new PacketWriter();
-      const plain = { qos: 0, minIntervalMs: 0, isMotion: false, lifeMs: 0, sentAs: undefined } as const;
+      const plain = { qos: 0, minIntervalMs: 0, motionAs: undefined, lifeMs: 0, sentAs: undefined } as const;
       for (const each of all) writer.add({ ...each, ...plain });
       assert.deepEqual(read(writer.take()), all);
       assert.equal(writer.length, 0);

@@ -12,6 +12,8 @@ interface Call {
   readonly callback: () => void;
 }
 
+const SOURCES = '/omlox/json/location_updates/pub/';
+
 /** A thread in isolation, with a simulated clock and connections of the test. */
 class World {
   nowMs = 0;
@@ -81,8 +83,9 @@ class World {
     this.nowMs = untilMs;
   }
 
-  receive(topic: string, packetId: number, more: Partial<ReceivedPublish> = {}): void {
-    this.last.watch.message(received(topic, '{}', { packetId, ...more }));
+  /** Receives a message of a source, on a topic with its name at the end. */
+  receive(name: string, packetId: number, more: Partial<ReceivedPublish> = {}): void {
+    this.last.watch.message(received(`${SOURCES}${name}`, '{}', { packetId, ...more }));
   }
 
   publish(...all: readonly Partial<OutgoingMessage>[]): void {
@@ -94,7 +97,7 @@ class World {
         qos: 0,
         isRetained: false,
         minIntervalMs: 0,
-        isMotion: false,
+        motionAs: undefined,
         lifeMs: 0,
         sentAs: undefined,
       };
@@ -103,10 +106,10 @@ class World {
     this.thread.take({ say: 'publish', packed: writer.take() });
   }
 
-  /** Topics of the batches that the hub received. */
+  /** Names of the sources in the batches that the hub received. */
   batches(): readonly (readonly string[])[] {
     return this.posted.flatMap((each) =>
-      each.say === 'arrived' ? [readArrived(each.packed).map(({ topic }) => topic)] : [],
+      each.say === 'arrived' ? [readArrived(each.packed).map(({ topic }) => topic.slice(SOURCES.length))] : [],
     );
   }
 
@@ -336,7 +339,7 @@ describe('MqttThread', () => {
     world.last.up(10);
     const topic = '/omlox/jsonrpc/rpc/m/request';
     world.receive('a', 1);
-    world.receive(topic, 0);
+    world.last.watch.message(received(topic, '{}'));
     world.pass(0);
     assert.deepEqual(world.batches(), [['a']]);
     const rpc = () => world.posted.flatMap((each) => (each.say === 'rpc' ? readArrived(each.packed) : []));
@@ -349,7 +352,7 @@ describe('MqttThread', () => {
     assert.equal(world.counts().lost, 41 - rpc().length);
     assert.ok(rpc().length <= 33);
     world.thread.take({ say: 'rpcTaken', bytes: 16 << 20 });
-    world.receive(topic, 0);
+    world.last.watch.message(received(topic, '{}'));
     world.pass(0);
     assert.equal(rpc().at(-1)?.payload.length, 2);
   });

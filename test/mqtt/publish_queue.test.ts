@@ -5,7 +5,14 @@ import type { OutgoingMessage } from '../../src/mqtt/messages.ts';
 import { PublishQueue } from '../../src/mqtt/publish_queue.ts';
 
 const message = (topic: string, text: string, more: Partial<OutgoingMessage> = {}): OutgoingMessage => {
-  const plain = { qos: 0, isRetained: false, minIntervalMs: 0, isMotion: false, lifeMs: 0, sentAs: undefined } as const;
+  const plain = {
+    qos: 0,
+    isRetained: false,
+    minIntervalMs: 0,
+    motionAs: undefined,
+    lifeMs: 0,
+    sentAs: undefined,
+  } as const;
   return { topic, payload: Buffer.from(text), ...plain, ...more };
 };
 const EVENT = { qos: 1 } as const;

@@ -40,6 +40,7 @@ function openCarrier({ style = 'slash' as TopicStyle, bounds = {}, lookMs = 0 } 
     publish: (topic, payload, { isRetained = false, lifeMs = 0 }) =>
       void published.push({ topic, text: Buffer.from(payload).toString(), isRetained, lifeMs }),
     broadcast: (text) => void broadcasts.push(text),
+    other: () => false,
     taken: (bytes) => {
       takenBytes += bytes;
     },

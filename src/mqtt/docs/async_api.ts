@@ -3,6 +3,8 @@ import { CHANGE_TYPES } from '../../model/events.ts';
 import type { BrokerSettings } from '../broker_connection.ts';
 import { addressOf, KEEPALIVE_SECONDS, OFFLINE, PACKET_BYTES_MAX, SESSION_SECONDS } from '../session.ts';
 import { statusTopics } from '../topics.ts';
+import { nodeOf } from '../home_assistant_documents.ts';
+import { homeAssistantUses } from './home_assistant_uses.ts';
 import { rpcUses } from './rpc_uses.ts';
 import { inboundUses, outboundUses, type PublishSettings, type TopicUse } from './uses.ts';
 
@@ -31,6 +33,7 @@ const PARAMETERS: Readonly<Record<string, DocumentSchema>> = {
 
 interface Describing extends PublishSettings {
   readonly broker: BrokerSettings;
+  readonly homeAssistant: { readonly prefix: string; readonly ownerId: string } | undefined;
   /** Whether the reader is authenticated. The address of the broker is hidden from others. */
   readonly isKnown: boolean;
 }
@@ -38,7 +41,13 @@ interface Describing extends PublishSettings {
 /** Returns the MQTT part of the AsyncAPI document: the broker, a channel for each topic, and the hub's operations. */
 export function describeMqtt(settings: Describing, components: Components) {
   const channels = new Channels(components);
-  for (const use of [...inboundUses(), ...outboundUses(settings), ...rpcUses(settings.style)]) channels.add(use);
+  const { style, homeAssistant } = settings;
+  const ofHomeAssistant =
+    homeAssistant === undefined
+      ? []
+      : homeAssistantUses({ prefix: homeAssistant.prefix, node: nodeOf(homeAssistant.ownerId) });
+  const uses = [...inboundUses(), ...outboundUses(settings), ...rpcUses(style), ...ofHomeAssistant];
+  for (const use of uses) channels.add(use);
   const { byKey, operations } = channels;
   const servers: DocumentSchema = { [SERVER]: serverOf(settings) };
   return {
