@@ -56,6 +56,7 @@ export const SLOW: Readonly<Record<string, string>> = {
     'downloads a generator; test/contract/for_generators.test.ts checks the documents',
   'test/sdk/generators.test.ts':
     'downloads generators; generated.test.ts of that folder compares the hash of the document',
+  'test/sdk/node_red.test.ts': 'downloads Node-RED; the tests in sdk/ use the client that its nodes consist of',
   'test/sdk/python.test.ts':
     'downloads packages; acceptance.test.ts of that folder runs the same rounds with the other SDK',
   'test/sdk/readme.test.ts':

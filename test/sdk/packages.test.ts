@@ -23,6 +23,14 @@ test('The TypeScript SDK has the version and license of the hub, and versions of
   assert.equal(readFileSync(`${ROOT}sdk/typescript/LICENSE`, 'utf8'), readFileSync(`${ROOT}LICENSE`, 'utf8'));
 });
 
+test('The nodes for Node-RED have the version and license of the hub, and depend on the TypeScript SDK of that version', () => {
+  const nodes = packageAt('sdk/node-red/');
+  assert.deepEqual([nodes.version, nodes.license], [hub.version, hub.license]);
+  assert.deepEqual(nodes.dependencies, { 'omlox-location-hub-client': hub.version });
+  assert.equal(nodes.devDependencies['typescript'], hub.devDependencies['typescript']);
+  assert.equal(readFileSync(`${ROOT}sdk/node-red/LICENSE`, 'utf8'), readFileSync(`${ROOT}LICENSE`, 'utf8'));
+});
+
 test('The Python SDK has the version and license of the hub', () => {
   const project = readFileSync(`${ROOT}sdk/python/pyproject.toml`, 'utf8');
   const memberOf = (name: string) => new RegExp(`^${name} = "(.+)"$`, 'm').exec(project)?.[1];

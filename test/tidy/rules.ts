@@ -46,6 +46,7 @@ const ENTRIES = [
   'deploy/packages/location-hub.mjs',
   'src/hub-ui/main.tsx',
   'src/hub-ui/shell/service_worker.ts',
+  'sdk/node-red/src/nodes.ts',
   'sdk/typescript/src/client.ts',
 ];
 
