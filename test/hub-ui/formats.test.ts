@@ -499,7 +499,7 @@ test('Closed ellipses and splines of DXF are areas, and mirrored entities are pl
   assert.deepEqual(whyNot(drawing), [
     '1 × ELLIPSE: It is not a closed area.',
     '1 × SPLINE: It is not a closed area.',
-    '1 × SPLINE: It cannot be drawn: degree must be less than or equal to point count - 1',
+    '1 × SPLINE: It cannot be drawn: its geometry is invalid.',
     '1 × REGION: It is not a closed area.',
   ]);
 });

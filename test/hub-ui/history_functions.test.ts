@@ -84,6 +84,26 @@ test('TrackStore interpolates between two points, also across chunks, but not ac
   assert.equal(longitudeOf('a'), 10.5);
 });
 
+test('TrackStore draws no tail across a long gap, during playback and after a jump in time', async () => {
+  const { store, change, objects } = storeOf(({ fromMs }) => {
+    return {
+      tracks: fromMs === 60_000 ? ways(60_000, { a: [0, 1, 1_000, 2, 2_000, 3, 50_000, 4, 51_000, 5] }) : NOTHING,
+    };
+  });
+  store.want(110_000, 1);
+  await change();
+  const tail = (atMs: number): number => {
+    store.show(atMs, 1);
+    return objects.tailLength[objects.indexOf('a') ?? -1] ?? 0;
+  };
+  assert.ok(tail(62_000) > 1);
+  assert.equal(tail(110_000), 1, 'after a jump');
+  assert.ok(tail(111_000) <= 2);
+  store.show(62_000, 1);
+  for (let atMs = 62_000; atMs < 109_500; atMs += 500) store.show(atMs, 1);
+  assert.equal(tail(110_000), 1, 'during playback');
+});
+
 test('TrackStore shows objects that stopped before a chunk, for ten minutes', async () => {
   const before = packSnapshot(
     [

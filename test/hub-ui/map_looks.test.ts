@@ -376,6 +376,31 @@ test('A trail starts with the tail, grows in steps, is bounded, and ends at a ju
   assert.deepEqual(trail.points, [9_000, 0]);
 });
 
+test('Neither tails nor trails connect the positions before and after a long silence', () => {
+  const objects = new MovingObjects(HALL_PLANE);
+  const added = [{ index: 0, id: 'a', name: undefined, providerType: 'uwb' }];
+  const at = (x: number, nowMs: number): void => {
+    const rows = Float64Array.of(0, x, 0, Number.NaN, Number.NaN, Number.NaN, nowMs);
+    const isFirst = objects.count === 0;
+    objects.take({ added: isFirst ? added : [], rows, outlines: new Float64Array(0), isReset: false }, nowMs);
+  };
+  const trail = new Trail();
+  for (const [x, nowMs] of [
+    [1, 1_000],
+    [2, 2_000],
+    [3, 30_000],
+  ] as const) {
+    at(x, nowMs);
+    trail.follow(objects, 0);
+  }
+  assert.equal(objects.tailLength[0], 3);
+  assert.deepEqual(trail.points, [1, 0, 2, 0, 3, 0]);
+  at(20, 60_001);
+  trail.follow(objects, 0);
+  assert.equal(objects.tailLength[0], 1);
+  assert.deepEqual(trail.points, [20, 0]);
+});
+
 test('afterEvents counts entries and exits of the fences that are counted', () => {
   const inside = new Map([['f', new Set(['a'])]]);
   const event = (fenceId: string, type: 'region_entry' | 'region_exit', id: string, provider?: string): FenceEvent =>

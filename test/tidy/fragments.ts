@@ -40,7 +40,6 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/hub-ui/history/read_tracks.ts': 'a thread with a state of its own',
   'src/hub-ui/history/strip.ts': 'geometry without a page',
   'src/hub-ui/history/tracks_thread.ts': 'the entry of a thread',
-  'src/hub-ui/lists/import_problems.tsx': 'how paths in a document are shown',
   'src/hub-ui/lists/import_warnings.ts': 'rules about a file, without a page',
   'src/hub-ui/lists/pager.tsx': 'a control',
   'src/hub-ui/map_page/panel/properties.tsx': 'the same for every kind of entity',

@@ -125,8 +125,9 @@ export async function occupancy(
 }
 
 /**
- * Returns the transitions of objects from one fence to the next, counted by the entries within the span. The previous
- * fence may be from before the span, up to LOOK_BACK_MS earlier.
+ * Returns the movements of objects from one fence to the next, counted by the entries within the span. The previous
+ * fence may be from before the span, up to LOOK_BACK_MS earlier. An object that enters a fence and leaves it within its
+ * visit of the previous fence, as of a room in a building, has not moved from one to the other.
  */
 export async function flows(duck: Duck, files: readonly HistoryFile[], asked: FlowsQuery): Promise<AnswerContent> {
   await fillVisits(duck, files, asked);
@@ -135,11 +136,12 @@ export async function flows(duck: Duck, files: readonly HistoryFile[], asked: Fl
   const travelMs = `CASE WHEN NOT is_open THEN greatest(0, ${millisecondsBetween('exit_time', 'next_entry')}) END`;
   const rows = await duck.rows(
     `WITH ways AS (SELECT fence_id, is_open, coalesce(exit_time, entry_time) AS last_time, exit_time,` +
-      ` lead(fence_id) OVER way AS next_fence, lead(entry_time) OVER way AS next_entry FROM ${VISITS}` +
-      ' WINDOW way AS (PARTITION BY object_type, object_id ORDER BY entry_time, fence_id))' +
+      ` end_time, lead(fence_id) OVER way AS next_fence, lead(entry_time) OVER way AS next_entry,` +
+      ` lead(end_time) OVER way AS next_end FROM ${VISITS}` +
+      ' WINDOW way AS (PARTITION BY object_type, object_id ORDER BY entry_time, end_time DESC, fence_id))' +
       ' SELECT fence_id AS from_fence, next_fence AS to_fence, count(*)::INTEGER AS count,' +
       ` median(${travelMs}) AS median_ms FROM ways` +
-      ` WHERE next_fence <> fence_id AND next_entry >= ${microseconds(fromMs)} AND next_entry < ${microseconds(toMs)}` +
+      ` WHERE next_fence <> fence_id AND (next_entry >= end_time OR next_end > end_time) AND next_entry >= ${microseconds(fromMs)} AND next_entry < ${microseconds(toMs)}` +
       ` AND ${millisecondsBetween('last_time', 'next_entry')} <= ${LOOK_BACK_MS} GROUP BY ALL ORDER BY ALL`,
   );
   const shown = rows.map(({ median_ms: median, ...row }) => ({ ...row, median_ms: roundedOrNull(median) }));

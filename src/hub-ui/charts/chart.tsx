@@ -41,6 +41,9 @@ const LIGHT = ['#0b6e66', '#1c5fb8', '#b36b00', '#a3357a', '#5b4bb3', '#5d6974',
 const DARK = ['#3bd0bd', '#86baff', '#f2b65c', '#f08fcb', '#b3a6ff', '#a2adb8', '#ff9087', '#a5d97a'];
 
 const AXIS_FONT = '11px Inter, system-ui, sans-serif';
+/** Width of a character on an axis, approximately, and the space between two labels. */
+const CHARACTER_PIXELS = 6.5;
+const LABEL_GAP_PIXELS = 16;
 
 /** Line chart over time, with a legend that shows the values at the pointer, or the last ones. */
 export function Chart({ label, times, lines, format, range, height = 150 }: ChartProps) {
@@ -66,7 +69,8 @@ export function Chart({ label, times, lines, format, range, height = 150 }: Char
         hooks: { setCursor: [({ cursor }) => setAt(cursor.idx ?? undefined)] },
         scales: {
           x: { range: (_plot, min, max) => (now.current.range as [number, number] | undefined) ?? [min, max] },
-          y: { range: (_plot, _min, max) => [0, Math.max(max * 1.1, 1e-9) || 1] },
+          // Without values, or with zeros only, the axis goes to 1.
+          y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
         },
         axes: [
           {
@@ -75,6 +79,7 @@ export function Chart({ label, times, lines, format, range, height = 150 }: Char
             grid: { show: false },
             ticks: { show: false },
             size: 26,
+            space: clockText(0).length * CHARACTER_PIXELS + LABEL_GAP_PIXELS,
             values: clockTexts,
           },
           {

@@ -39,6 +39,8 @@ export interface FileShape {
   /** Radius of a circle around a point, in meters. */
   readonly radius: number | undefined;
   readonly properties: Readonly<Record<string, unknown>>;
+  /** Part of the file, such as `Feature 3, Dock A`; undefined if the format has no numbered parts. */
+  readonly where?: string | undefined;
   /** Entity that a hub has exported as this shape; includes its properties. */
   readonly exported?: ExportedEntity | undefined;
 }

@@ -62,6 +62,7 @@ export function entitiesOfDrawing(drawing: Drawing, { layers: choices, plane, na
   const hub = { fences: byKey(existing.fences), zones: byKey(existing.zones) };
   const toleranceDegrees = drawing.plane === 'earth' ? toleranceOf(drawing) : 0;
   const ids = new Set<string>();
+  const origins = new Map<string, string>();
   for (const [index, layer] of drawing.layers.entries()) {
     const choice = choices[index];
     if (choice === undefined || choice.becomes === 'none') continue;
@@ -69,6 +70,7 @@ export function entitiesOfDrawing(drawing: Drawing, { layers: choices, plane, na
       const kind = drawing.plane === 'earth' ? choice.becomes : 'fences';
       const id = idOf(shape, { key: `${name} ${layer.name} ${number}`, ids });
       const floor = shape.floor ?? choice.floor;
+      if (shape.where !== undefined) origins.set(id, shape.where);
       const made = { id, layer, floor, toleranceDegrees };
       if (kind === 'zones') drawn.zones.set(id, zoneOf(shape, { ...made, before: hub.zones.get(idKey(id)) }));
       else drawn.fences.set(id, fenceOf(shape, { ...made, plane, before: hub.fences.get(idKey(id)) }));
@@ -79,7 +81,13 @@ export function entitiesOfDrawing(drawing: Drawing, { layers: choices, plane, na
   const forNew = used.map(([kind, entities]) => {
     return [kind, new Map([...entities].map(([id, each]) => [id, each.forNew]))] as const;
   });
-  return { lists: new Map(lists) as never, rules: undefined, forNew: new Map(forNew) as never, notes: drawing.notes };
+  return {
+    lists: new Map(lists) as never,
+    rules: undefined,
+    forNew: new Map(forNew) as never,
+    origins,
+    notes: drawing.notes,
+  };
 }
 
 function byKey<E>(entities: ReadonlyMap<string, E>): ReadonlyMap<string, E> {

@@ -3,7 +3,7 @@ import { type Block, denormalise, type Entity, type Parsed, parseString, toPolyl
 import { roundMeters } from '../../core/geo/rounding.ts';
 import { t } from '../languages/language.ts';
 import { unescapeDxf } from './decode_text.ts';
-import { areaRing, type Drawing, Layers, messageOf, type FilePosition, type FileShape } from './drawing.ts';
+import { areaRing, type Drawing, Layers, type FilePosition, type FileShape } from './drawing.ts';
 
 /** Meters per unit of `$INSUNITS`. Unitless drawings count as meters. */
 const METERS: Readonly<Record<number, number>> = {
@@ -189,7 +189,7 @@ function parsedFrom(sections: string): Parsed {
     const parsed = parseString(sections);
     return { ...parsed, blocks: parsed.blocks.map((block) => ({ ...block, entities: block.entities ?? [] })) };
   } catch (cause) {
-    throw new Error(t('The drawing is damaged: {message}', { message: messageOf(cause) }), { cause });
+    throw new Error(t('The drawing is damaged: its entities cannot be read'), { cause });
   }
 }
 
@@ -269,8 +269,8 @@ function linesOf(entity: Entity, { drawable, unusable }: Drawn): { part: Part; l
     const { polylines } = toPolylines(alone);
     const parts = isInsertion ? denormalise(alone) : [entity];
     return parts.map((part, index) => ({ part, line: polylines[index]?.vertices ?? [] }));
-  } catch (error) {
-    unusable.add(entity.type, { why: t('It cannot be drawn: {message}', { message: messageOf(error) }) });
+  } catch {
+    unusable.add(entity.type, { why: t('It cannot be drawn: its geometry is invalid.') });
     return [];
   }
 }

@@ -10,6 +10,7 @@ import type { Entities, Kind } from '../hub/entity_kinds.ts';
 import type { ImportBody } from '../hub/import_job.ts';
 import { t } from '../languages/language.ts';
 import { loadMessages } from '../problems/sentences.ts';
+import { notJsonError } from './json_error.ts';
 
 await loadMessages();
 
@@ -130,8 +131,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
     value = parseStoredJson(text);
   } catch (cause) {
     if (cause instanceof UnsupportedJson) throw cause;
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(t('The file is not JSON: {message}', { message }), { cause });
+    throw notJsonError(text, cause);
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   throw new Error(t('The file must be one JSON object, found {found}', { found: show(value) }));

@@ -40,6 +40,7 @@ export function addFeature(feature: Feature, layers: Layers, reading: FeatureRea
         ...base,
         ...radiusOf(base.properties, geometry, layers),
         id,
+        where: place,
         geometry,
       });
     }

@@ -1,7 +1,8 @@
 import { t } from '../languages/language.ts';
-import { type Drawing, drawingOnEarth, type Layers, messageOf } from './drawing.ts';
+import { type Drawing, drawingOnEarth, type Layers } from './drawing.ts';
 import { exportedKindOf } from './entity_properties.ts';
 import { addFeature, type FeatureReading, type Json, numberIn, objectOf, singleGeometries } from './features.ts';
+import { notJsonError } from './json_error.ts';
 
 /** Reads a GeoJSON file. Throws an Error for other JSON. */
 export function readGeoJson(text: string): Drawing {
@@ -103,7 +104,7 @@ export function parsed(text: string): unknown {
   try {
     return JSON.parse(text, exactly);
   } catch (cause) {
-    throw new Error(t('The file is not JSON: {message}', { message: messageOf(cause) }), { cause });
+    throw notJsonError(text, cause);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { MovingObjects } from '../map/objects/moving_objects.ts';
+import { GAP_MS, type MovingObjects } from '../map/objects/moving_objects.ts';
 import type { Range } from './history_api.ts';
 import type { PackedTracks } from './tracks.ts';
 
@@ -29,8 +29,6 @@ const AHEAD = 2;
 const RETAINED_MAX = 16;
 /** Objects that were silent for longer than this are hidden. */
 const SHOWN_MS = 600_000;
-/** Longest interval between points that is interpolated. */
-const GAP_MS = 30_000;
 /** Movement in map units below which a heading would be noise. */
 const STILL = 0.2;
 /** Number of positions of a tail after a seek, and the time between them. */
@@ -168,6 +166,7 @@ export class TrackStore {
     // A late frame is not a seek.
     if (!(passedMs >= 0 && passedMs <= Math.max(2_000, speed * 1_000))) {
       this.objects.cutTails();
+      this.objects.lastSeenMs.fill(0);
       for (let k = TAIL_POINTS; k > 0; k--) this.#moveTo(atMs - k * TAIL_STEP_MS);
     }
     this.#moveTo(atMs);
@@ -330,6 +329,9 @@ export class TrackStore {
       }
       const isOnItsWay = toMs - fromMs <= gapMs && (onFloor === toFloor || Number.isNaN(onFloor));
       const share = isOnItsWay ? (atMs - fromMs) / (toMs - fromMs) : 0;
+      const previousMs = next - 1 > lo ? timeMs[next - 2]! : hasPoint && i < rowCount ? beforeMs[i]! : Number.NaN;
+      const isNewPoint = fromMs > objects.lastSeenMs[i]!;
+      if (isNewPoint && fromMs - previousMs > gapMs) objects.cutTail(i);
       objects.removed[i] = 0;
       objects.floor[i] = onFloor;
       objects.lastSeenMs[i] = isOnItsWay ? atMs : fromMs;

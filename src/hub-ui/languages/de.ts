@@ -595,7 +595,7 @@ export const german = {
   'It becomes a property, {count} times, for example {example}.':
     'Es wird {count}-mal eine Eigenschaft, zum Beispiel {example}.',
   'It belongs to no trackable': 'Er gehört zu keinem Trackable',
-  'It cannot be drawn: {message}': 'Das lässt sich nicht zeichnen: {message}',
+  'It cannot be drawn: its geometry is invalid.': 'Das lässt sich nicht zeichnen: Die Geometrie ist ungültig.',
   'It has fewer than three corners.': 'Es hat weniger als drei Ecken.',
   'It has neither id nor name. The row number identifies the trackable.':
     'Weder Id noch Name: Die Zeilennummer identifiziert das Trackable.',
@@ -1062,7 +1062,8 @@ export const german = {
   'The drawing declares no units. Meters are assumed.': 'Die Zeichnung nennt keine Einheit. Meter werden angenommen.',
   'The drawing has {count} entities, including those of blocks; the maximum is 200,000':
     'Die Zeichnung hat mit ihren Blöcken {count} Elemente; höchstens 200.000 sind möglich',
-  'The drawing is damaged: {message}': 'Die Zeichnung ist beschädigt: {message}',
+  'The drawing is damaged: its entities cannot be read':
+    'Die Zeichnung ist beschädigt: Ihre Elemente sind nicht lesbar',
   'The fences from above': 'Die Geofences von oben',
   'The file contains no DXF entities': 'Die Datei enthält keine DXF-Elemente',
   'The file declares no encoding and is not UTF-8. It was read as Windows-1252: check its special characters.':
@@ -1082,7 +1083,9 @@ export const german = {
     'Die Datei ist kein DXF: Zeile {number} ist kein Gruppencode',
   'The file is not georeferenced. First create a zone with the coordinates of the file.':
     'Die Datei ist nicht georeferenziert. Legen Sie zuerst eine Zone mit den Koordinaten der Datei an.',
-  'The file is not JSON: {message}': 'Die Datei ist kein JSON: {message}',
+  'The file is not JSON': 'Die Datei ist kein JSON',
+  'The file is not JSON: it ends too early': 'Die Datei ist kein JSON: Sie endet zu früh',
+  'The file is not JSON: line {line} is invalid': 'Die Datei ist kein JSON: Zeile {line} ist ungültig',
   'The file is not XML: line {line}: {what}': 'Die Datei ist kein XML: Zeile {line}: {what}',
   'The file is XML, but not KML': 'Die Datei ist XML, aber kein KML',
   'The file must be one JSON object, found {found}': 'Die Datei muss ein JSON-Objekt sein; sie enthält {found}',

@@ -48,12 +48,19 @@ export function ImportProblems({
   );
 }
 
-/** Label of a path in a document, such as `Fence 4, Dock A, Shape, corner 3:`. */
+/**
+ * Label of a path in a document, by the part of the file if the reader knows it, such as `Row 5, Cart 1, Radius:`; else such as
+ * `Fence 4, Dock A, Shape, corner 3:`.
+ */
 function nameOf(document: HubDocument, place: string): string {
   const at = entityPathIn(document, place);
   if (at === undefined) return `${pathLabel(place)}:`;
   const entity = document.lists.get(at.kind)?.[at.index];
   const number = `${capitalized(kindText(at.kind))} ${at.index + 1}`;
-  const parts = [number, entity && labelOf(entity), at.field === '' ? undefined : pathLabel(at.field)];
+  const origin = entity && document.origins?.get(entity.id);
+  const parts = [
+    ...(origin === undefined ? [number, entity && labelOf(entity)] : [origin]),
+    at.field === '' ? undefined : pathLabel(at.field),
+  ];
   return `${parts.filter((part) => part !== undefined).join(', ')}:`;
 }

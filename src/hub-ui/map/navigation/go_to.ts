@@ -1,3 +1,4 @@
+import type OlMap from 'ol/Map.js';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Anchor } from '../../../model/anchor.ts';
 import type { Fence } from '../../../model/fence.ts';
@@ -118,13 +119,25 @@ export function useInitialView(hasView: boolean, lookAt: () => boolean | undefin
   return showOnce;
 }
 
-/** Pads the view on narrow screens, where the panel covers the lower half, so that the target is centered above it. */
+/** Width of the panel next to the map on wide screens, with its margins and the buttons beside it. */
+const PANEL_PIXELS = 392;
+
+/**
+ * Pads the view by the panel, so that the target is centered in the visible part: above the panel on narrow screens, else
+ * next to it.
+ */
 export function useRoomForPanel(isOpen: boolean, isPast: boolean): void {
   const { map } = useMap();
+  const opened = useRef<OlMap>();
   useLayoutEffect(() => {
     const [width = 0, height = 0] = map.getSize() ?? [];
     const view = map.getView();
+    const center = view.getCenter();
     if (isOpen && width < 720) view.padding = [90, 0, isPast ? height * 0.42 + 164 : height / 2, 0];
+    else if (isOpen) view.padding = [0, PANEL_PIXELS, 0, 0];
     else if (view.padding !== undefined) view.padding = [0, 0, 0, 0];
+    // The URL has the center of the visible part. Later, an opened panel does not move the map.
+    if (opened.current !== map && center !== undefined) view.setCenter(center);
+    opened.current = map;
   }, [map, isOpen, isPast]);
 }

@@ -36,21 +36,26 @@ export function fitEverything(map: OlMap, plane: Plane, { zones, fences, objects
 
 /** Fits the view to an extent with padding; returns false if it is empty or the map has no size yet. */
 export function fitExtent(map: OlMap, extent: number[]): boolean {
-  const [left = 0, , right = 0] = extent;
-  if (isEmpty(extent) && !(Number.isFinite(left) && left === right)) return false;
+  const [west = 0, , east = 0] = extent;
+  if (isEmpty(extent) && !(Number.isFinite(west) && west === east)) return false;
   const size = map.getSize();
   if (size === undefined) return false;
   const isNarrow = (size[0] ?? 0) < 720;
   // The time bar is at the bottom.
   const bottom = pastFromUrl() === undefined ? 0 : 112;
+  const view = map.getView();
+  // Space of an open panel, which the view keeps free by itself.
+  const [top = 0, right = 0, below = 0, side = 0] = view.padding ?? [];
+  const free = [(size[0] ?? 0) - right - side, (size[1] ?? 0) - top - below];
   const padding = isWallFromUrl()
     ? wallPadding(size)
     : isNarrow
-      ? [72, 64, 64 + bottom, 24]
-      : [72, 72, 56 + bottom, 40];
-  const view = map.getView();
+      ? top + below > 0
+        ? [12, 24, 12, 24]
+        : [72, 64, 64 + bottom, 24]
+      : [72, right > 0 ? 16 : 72, 56 + bottom, 40];
   view.cancelAnimations();
-  view.fit(extent, { size, padding, maxZoom: 22, minResolution: 0.02 });
+  view.fit(extent, { size: free, padding, maxZoom: 22, minResolution: 0.02 });
   return true;
 }
 

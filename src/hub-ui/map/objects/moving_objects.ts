@@ -8,6 +8,9 @@ export const TAIL = 32;
 /** Distance between positions of a tail, in meters. Stationary objects get no tail. */
 const TAIL_STEP_METERS = 0.15;
 
+/** Interval between locations after which a movement is unknown: it is not drawn as a tail. */
+export const GAP_MS = 30_000;
+
 /** Properties of a moving object that are not in columns. */
 export interface ObjectFacts {
   readonly id: string;
@@ -87,6 +90,7 @@ export class MovingObjects {
       const index = rows[at]!;
       const x = isEarth ? mapX(rows[at + 1]!) : rows[at + 1]!;
       const y = isEarth ? mapY(rows[at + 2]!) : rows[at + 2]!;
+      if (nowMs - this.lastSeenMs[index]! > GAP_MS) this.cutTail(index);
       this.move(index, x, y);
       this.heading[index] = rows[at + 3]!;
       this.accuracy[index] = rows[at + 4]!;
@@ -119,6 +123,12 @@ export class MovingObjects {
     if (Math.abs(x - this.x[index]!) + Math.abs(y - this.y[index]!) > unit) this.#lengthenTail(index, x, y);
     this.x[index] = x;
     this.y[index] = y;
+  }
+
+  /** Clears the tail of an object, before it moves across a gap. */
+  cutTail(index: number): void {
+    this.tailAt[index] = 0;
+    this.tailLength[index] = 0;
   }
 
   /** Clears all tails, before objects jump to other positions. */

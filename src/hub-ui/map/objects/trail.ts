@@ -1,4 +1,4 @@
-import { type MovingObjects, TAIL } from './moving_objects.ts';
+import { GAP_MS, type MovingObjects, TAIL } from './moving_objects.ts';
 
 /** Maximum number of points, approximately; the oldest are dropped. */
 const POINTS_MAX = 1_000;
@@ -9,9 +9,13 @@ const JUMP_METERS = 200;
 /** Trail of the followed object in map coordinates; x and y alternate. */
 export class Trail {
   readonly points: number[] = [];
+  #lastSeenMs = Number.NaN;
 
   /** Extends the trail to the object's position. A new trail starts with the object's tail. */
   follow(objects: MovingObjects, index: number): void {
+    const lastSeenMs = objects.lastSeenMs[index]!;
+    if (Math.abs(lastSeenMs - this.#lastSeenMs) > GAP_MS) this.points.length = 0;
+    this.#lastSeenMs = lastSeenMs;
     if (this.points.length === 0) this.#begin(objects, index);
     const { points } = this;
     const [x, y] = [objects.x[index]!, objects.y[index]!];

@@ -143,19 +143,18 @@ function selectedEntitiesOf<K extends Kind>(kind: K): readonly Entities[K][] {
   return [...(selectedIds.peek().get(kind) ?? [])].flatMap((id) => items.get(id) ?? []);
 }
 
-/** Draws a shape with the pointer and selects the entities whose center is inside it. */
+/** Draws a shape with the pointer and selects the entities inside it. */
 function ShapeTool({ shape, ...visible }: VisibleObjects & { readonly shape: DrawnShape }) {
   const { map } = useMap();
   useDrawnShape(shape, (area) => addSelected(within(map, area, visible)));
   return null;
 }
 
-/** Visible entities whose center is in an area of the map. */
+/** Visible objects whose position is in an area of the map, and fences, zones and anchors that are mostly in it. */
 function within(map: OlMap, area: Polygon, { trackables, providers, layers, floor }: VisibleObjects): MapSelection[] {
   const found: MapSelection[] = [];
   for (const [drawn, geometry] of drawnOn(map)) {
-    const [x = 0, y = 0] = middleOf(geometry);
-    if (area.intersectsCoordinate([x, y])) found.push(drawn);
+    if (isMostlyIn(area, geometry)) found.push(drawn);
   }
   for (const [kind, { current }] of [['trackables', trackables] as const, ['providers', providers] as const]) {
     const isOnlyMarked = kind === 'providers' && !layers.has('providers');
@@ -181,6 +180,18 @@ function* drawnOn(map: OlMap): Iterable<readonly [MapSelection, Geometry]> {
       if (drawn !== undefined && geometry !== undefined) yield [drawn, geometry];
     }
   }
+}
+
+/**
+ * Whether the center of a geometry and at least half of its corners are in an area. So a lasso inside a building selects
+ * what is in the building, but not the building.
+ */
+function isMostlyIn(area: Polygon, geometry: Geometry): boolean {
+  const isIn = ([x = 0, y = 0]: readonly number[]): boolean => area.intersectsCoordinate([x, y]);
+  if (!isIn(middleOf(geometry))) return false;
+  if (!(geometry instanceof Polygon)) return true;
+  const corners = (geometry.getCoordinates()[0] ?? []).slice(1);
+  return 2 * corners.filter(isIn).length >= corners.length;
 }
 
 function middleOf(geometry: Geometry): readonly number[] {

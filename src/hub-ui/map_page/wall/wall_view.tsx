@@ -43,17 +43,23 @@ export function WallView({
   return (
     <aside class={styles.column} aria-label={t('Wall')}>
       <div class={styles.card}>
-        <time class={styles.clock} dateTime={new Date(nowMs).toISOString()}>
+        <time
+          class={styles.clock}
+          dateTime={new Date(nowMs).toISOString()}
+          style={{ '--characters': clockText(nowMs).length }}
+        >
           {clockText(nowMs)}
         </time>
-        <div class={styles.day}>{dayText(nowMs)}</div>
+        <div class={styles.day}>
+          {dayText(nowMs)}
+          <span class={styles.out} data-idle={isIdle || undefined}>
+            <IconButton icon="close" label={t('Leave the wall view')} onClick={leaveWall} />
+          </span>
+        </div>
         <div class={styles.state}>
           <span class={styles.dot} data-tone={tone} />
           {label}
           {[seen, seenProviders].map((text) => text !== undefined && <span key={text}>{text}</span>)}
-        </div>
-        <div class={styles.out} data-idle={isIdle || undefined}>
-          <IconButton icon="close" label={t('Leave the wall view')} onClick={leaveWall} />
         </div>
       </div>
       <FenceCounts fences={fences} />

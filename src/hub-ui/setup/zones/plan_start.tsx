@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../../controls/button.tsx';
 import fieldStyles from '../../controls/field.module.css';
 import { NumberField } from '../../controls/field.tsx';
@@ -43,6 +43,12 @@ export function PlanStart({
   const [middleX, middleY] = lastView.value?.center ?? [];
   const { longitude = middleX, latitude = middleY, width = 0, rotation = 0 } = placement;
   const set = (change: PlanPlacement): void => setPlacement({ ...placement, ...change });
+  const form = useRef<HTMLDivElement>(null);
+  // The form appears below the button for the image, which may be at the end of the visible part.
+  useEffect(() => {
+    form.current?.scrollIntoView({ block: 'start' });
+    form.current?.querySelector('input')?.focus({ preventScroll: true });
+  }, []);
   const place = async (): Promise<void> => {
     setSubmitted(true);
     if (!(width > 0) || longitude === undefined || latitude === undefined) return;
@@ -67,7 +73,7 @@ export function PlanStart({
     ? t('Enter its longitude and latitude, or move the map to the place.')
     : errorAt(error, 'global_reference');
   return (
-    <div class={flow.stack}>
+    <div class={flow.stack} ref={form}>
       <p class={fieldStyles.help}>
         {t(
           'Enter the center, the width, and the clockwise rotation of the top from north. Or click pairs of points on the map and on the plan.',
