@@ -60,7 +60,7 @@ const VIEWS: readonly View[] = [
   { path: '?color=property:driver', seen: oneTrackable },
   { path: '?wall=1&color=type', seen: 'Trackables in fences' },
   { path: `?sel=fences:${DOCK.id}`, seen: 'Providers inside' },
-  { path: 'alerts', seen: 'Nothing to look at' },
+  { path: 'alerts', seen: 'No open alerts' },
   { path: 'alerts/rules', seen: 'No rules yet', act: click('New rule') },
   { path: 'events', seen: 'Nothing has happened yet' },
   { path: 'events/occupancy', seen: (say) => new RegExp(`^1 ${say('inside')}`) },

@@ -13,8 +13,8 @@ test('An alert rule built in the UI raises an alert, which clears after it is ac
   const hub = await openUiHub(t);
   await createSite(hub);
   const page = await openPage(t, `${hub.origin}/hub-ui/alerts`);
-  await page.getByText('Nothing to look at').waitFor();
-  await page.getByRole('link', { name: 'Say what to alert of' }).click();
+  await page.getByText('No open alerts').waitFor();
+  await page.getByRole('link', { name: 'Create an alert rule' }).click();
   await page.getByRole('button', { name: 'New rule' }).click();
   const dialog = page.getByRole('dialog', { name: 'New alert rule' });
   await dialog.getByLabel('Which fences').selectOption('one of these fences');
@@ -24,7 +24,7 @@ test('An alert rule built in the UI raises an alert, which clears after it is ac
   await dialog.getByLabel('Which objects').selectOption('a trackable with a property');
   await dialog.getByLabel('Property').fill('driver');
   await dialog.getByLabel('Its value').fill('Kim');
-  await dialog.getByText('Objects that are watched: 1.').waitFor();
+  await dialog.getByText(/^Watching 1 object\./).waitFor();
   await dialog.getByLabel('Name').fill('Kim is at the dock');
   await dialog.getByLabel('Severity').selectOption('Critical');
   await dialog.getByRole('button', { name: 'Save rule' }).click();
@@ -72,13 +72,13 @@ test('An alert rule can watch a provider that belongs to no trackable', { skip }
   const dialog = page.getByRole('dialog', { name: 'New alert rule' });
   const who = dialog.getByLabel('Which objects');
   await who.selectOption('any trackable or unassigned provider');
-  await dialog.getByText('Objects that are watched: 2.').waitFor();
+  await dialog.getByText(/^Watching 2 objects\./).waitFor();
   await who.selectOption('one of these providers');
   await dialog.getByLabel('Name').fill('Tag 9 is somewhere');
   await dialog.getByRole('button', { name: 'Save rule' }).click();
   await dialog.getByRole('alert').getByText('Choose at least one provider').waitFor();
   await dialog.getByRole('checkbox', { name: 'tag-9' }).check();
-  await dialog.getByText('Objects that are watched: 1.').waitFor();
+  await dialog.getByText(/^Watching 1 object\./).waitFor();
   await dialog.getByRole('button', { name: 'Collides' }).click();
   assert.equal(await who.locator('option').count(), 3, 'trackables alone collide');
   await dialog.getByRole('button', { name: 'Enters' }).click();
@@ -119,7 +119,7 @@ test('Rules on speeds, gates and distances are built as sentences, with a schedu
   await dialog.getByLabel('From').fill('22:00');
   await dialog.getByLabel('To', { exact: true }).fill('06:00');
   await dialog.getByLabel('Time zone').selectOption('Europe/Berlin');
-  await dialog.getByText(/^Objects that are watched: 1. Faster than that: 0/).waitFor();
+  await dialog.getByText(/^Watching 1 object. Faster now: 0/).waitFor();
   await dialog.getByLabel('Name').fill('Too fast at night');
   await dialog.getByRole('button', { name: 'Save rule' }).click();
   await dialog.waitFor({ state: 'detached' });

@@ -189,11 +189,14 @@ test('After choosing a plan, the form that places it is in view', { skip }, asyn
   const plan = { name: 'plan.svg', mimeType: 'image/svg+xml', buffer: Buffer.from(svg) };
   for (const [width, seen] of [
     [1_280, 'Place image'],
-    [390, 'Turned by'],
+    [390, 'Rotation'],
   ] as const) {
     const page = await openPage(t, `${hub.origin}/hub-ui/zones/new`, { width });
     await page.getByLabel('Image of the floor plan').setInputFiles(plan);
-    const last = width < 500 ? page.getByLabel(seen) : page.getByRole('button', { name: seen });
+    const last =
+      width < 500
+        ? page.getByRole('region', { name: 'Floor plan' }).getByLabel(seen)
+        : page.getByRole('button', { name: seen });
     const first = page.getByLabel('Longitude of the center');
     await first.waitFor();
     const form = await boxOf(page.locator('[data-editor]'));

@@ -18,7 +18,7 @@ test('The form of a trackable sets its filter, and names an invalid member', { s
   assert.equal(await section.getByLabel('Gate', { exact: true }).count(), 0);
   await section.getByLabel('Kind', { exact: true }).selectOption({ label: 'Motion at constant velocity' });
   await section.getByLabel('Maximum gap', { exact: true }).fill('2.5');
-  await section.getByLabel('Locations that count', { exact: true }).selectOption({ label: 'All providers together' });
+  await section.getByLabel('Locations in use', { exact: true }).selectOption({ label: 'All providers together' });
   const gate = section.getByLabel('Gate', { exact: true });
   await gate.fill('0');
   await page.getByRole('button', { name: 'Save' }).click();

@@ -78,7 +78,7 @@ test('An error that only the hub detects is shown at its field as a sentence', {
   const hub = await openUiHub(t);
   await createSite(hub);
   const page = await openPage(t, `${hub.origin}/hub-ui/zones/new`, { mayFail: true });
-  const foreignId = page.getByLabel('Foreign id');
+  const foreignId = page.getByLabel('External ID');
   await page.getByLabel('Save incomplete, without a geographic position').check();
   await foreignId.fill('hall');
   await page.getByRole('button', { name: 'Create zone' }).click();

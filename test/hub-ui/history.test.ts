@@ -70,14 +70,14 @@ test('History shows past positions, and Live shows current positions', { skip },
   const page = await lookAt(t, hub, [20, 20]);
   await counts(page, '2 trackables');
   const url = page.url();
-  await page.getByRole('button', { name: 'Look back' }).click();
+  await page.getByRole('button', { name: 'History' }).click();
   await slider(page).waitFor();
   assert.ok(Math.abs(Date.now() - 900_000 - timeOf(page)) < 60_000, page.url());
   await page.getByText('Nothing was recorded at this time').waitFor();
   await counts(page, '0 trackables');
   await page.getByRole('button', { name: 'Live', exact: true }).click();
   await counts(page, '2 trackables');
-  await page.getByRole('button', { name: 'Look back' }).waitFor();
+  await page.getByRole('button', { name: 'History' }).waitFor();
   assert.equal(page.url(), url);
 });
 

@@ -86,7 +86,7 @@ for (const format of ['GeoJSON', 'KML'] as const) {
 
     dialog = await openBytes(page, name, Buffer.from(text.replaceAll('8.6824', '8.6825')));
     await dialog.getByRole('button', { name: 'Compare with the hub' }).click();
-    await make(dialog, 'Apply 1 change', /1 changed/);
+    await make(dialog, 'Import 1 item', /1 changed/);
     const after = await state();
     const moved = JSON.parse(JSON.stringify(before[2]).replaceAll('8.6824', '8.6825'));
     assert.deepEqual(after, [before[0], before[1], moved, before[3]]);
@@ -107,7 +107,7 @@ test('A fence in local coordinates keeps these when a file moves its corner', { 
   const page = await openPage(t, `${hub.origin}/hub-ui/lists/fences`);
   const dialog = await openBytes(page, 'site.geojson', Buffer.from(JSON.stringify(feature)));
   await dialog.getByRole('button', { name: 'Compare with the hub' }).click();
-  await make(dialog, 'Apply 1 change', /1 changed/);
+  await make(dialog, 'Import 1 item', /1 changed/);
   // The zone moves, and entities in its local coordinates move with it.
   const east = MEASURED.ground_control_points.map((row, i) => (i % 2 === 0 ? [(row[0] ?? 0) + 0.001, row[1]] : row));
   await hub.put(`/zones/${HALL.id}`, { ...MEASURED, ground_control_points: east });
@@ -125,7 +125,7 @@ test('The declared encoding of a file is used, and the dialog shows a guessed en
     </LinearRing></outerBoundaryIs></Polygon></Placemark></kml>`;
   let dialog = await openBytes(page, 'bay.kml', Buffer.from(kml(' encoding="ISO-8859-1"'), 'latin1'));
   await dialog.getByRole('button', { name: 'Compare with the hub' }).click();
-  await make(dialog, 'Apply 1 change', /1 created/);
+  await make(dialog, 'Import 1 item', /1 created/);
   const [{ name, properties }] = (await hub.get('/fences/summary')).body;
   assert.deepEqual([name, properties], ['B\u00fchne', { room: '0012' }]);
 
@@ -136,7 +136,7 @@ test('The declared encoding of a file is used, and the dialog shows a guessed en
 
   dialog = await openBytes(page, 'bay.kmz', Buffer.from(zipSync({ 'doc.kml': strToU8(kml('')) })));
   await dialog.getByRole('button', { name: 'Compare with the hub' }).click();
-  await make(dialog, 'Apply 1 change', /1 created/);
+  await make(dialog, 'Import 1 item', /1 created/);
 });
 
 test('A file with latitude before longitude is detected, and its axes are swapped', { skip }, async (t) => {
@@ -158,7 +158,7 @@ test('A file with latitude before longitude is detected, and its axes are swappe
   assert.deepEqual(await violationsIn(page), []);
   await dialog.getByRole('button', { name: 'Compare with the hub' }).click();
   await dialog.getByText('It becomes a property, 1 times, for example "EG".').waitFor();
-  await make(dialog, 'Apply 1 change', /1 created/);
+  await make(dialog, 'Import 1 item', /1 created/);
   const [fence] = (await hub.get('/fences/summary')).body;
   assert.deepEqual(fence.region.coordinates[0][0], earth(0, 0));
   assert.deepEqual([fence.floor, fence.properties], [undefined, { floor: 'EG' }]);

@@ -44,9 +44,9 @@ test('Drawings and tables become a site, and unusable parts are reported and ski
   await dialog.getByRole('button', { name: 'Compare with the hub' }).click();
   await dialog.getByText(/^Feature \d, Bow tie, Shape/).waitFor();
   assert.deepEqual(await violationsIn(page), []);
-  await dialog.getByRole('button', { name: 'Skip invalid entities' }).click();
-  await dialog.getByText('1 entity is skipped.').waitFor();
-  await make(dialog, 'Apply 3 changes', /3 created/);
+  await dialog.getByRole('button', { name: 'Skip invalid items' }).click();
+  await dialog.getByText('1 item is skipped.').waitFor();
+  await make(dialog, 'Import 3 items', /3 created/);
   assert.deepEqual(await names('fences'), ['Charger', 'Dock 1']);
   assert.deepEqual(await names('zones'), ['Hall', 'Yard']);
   const floors = (await hub.get('/fences/summary')).body.map(({ floor }: { floor: number }) => floor);
@@ -55,17 +55,17 @@ test('Drawings and tables become a site, and unusable parts are reported and ski
   dialog = await open(page, 'site.kml');
   await dialog.getByText('Feature 3, Way in:').waitFor();
   await dialog.getByRole('button', { name: 'Compare with the hub' }).click();
-  await make(dialog, 'Apply 3 changes', /3 created/);
+  await make(dialog, 'Import 3 items', /3 created/);
   assert.deepEqual(await names('fences'), ['Charger', 'Dock & ramp', 'Dock 1', 'Two bays', 'Two bays']);
 
   dialog = await open(page, 'venue.zip');
   await dialog.getByRole('button', { name: 'Compare with the hub' }).click();
-  await make(dialog, 'Apply 3 changes', /3 created/);
+  await make(dialog, 'Import 3 items', /3 created/);
 
   dialog = await open(page, 'hall.dxf');
-  await dialog.getByLabel('In the meters of').selectOption({ label: 'Hall' });
+  await dialog.getByLabel('Coordinate system (zone)').selectOption({ label: 'Hall' });
   await dialog.getByRole('button', { name: 'Compare with the hub' }).click();
-  await make(dialog, 'Apply 4 changes', /4 created/);
+  await make(dialog, 'Import 4 items', /4 created/);
   const local = await hub.get(`/fences/summary?crs=local&zone_id=${HALL.id}`);
   const column = local.body.find(({ name }: { name: string }) => name === 'COLUMNS 1');
   assert.deepEqual([column.region.coordinates, column.radius], [[3, 4], 0.5]);
@@ -75,7 +75,7 @@ test('Drawings and tables become a site, and unusable parts are reported and ski
   await dialog.getByRole('button', { name: 'Compare with the hub' }).click();
   await dialog.getByText('Radius cannot be "wide": it becomes the property Radius.').waitFor();
   assert.deepEqual(await violationsIn(page), []);
-  await make(dialog, 'Apply 4 changes', /4 created/);
+  await make(dialog, 'Import 4 items', /4 created/);
   assert.deepEqual(await names('trackables'), ['Cart "2"; blue', 'Cart 1', 'Cart 3', 'Cart 4']);
 
   for (const [format, pattern] of [
@@ -124,7 +124,7 @@ test('A drawing is placed by two control points, which are clicked or typed', { 
     await dialog.getByText('The points are 10 m apart in the drawing, and 10 m in the zone.').waitFor();
     assert.deepEqual(await violationsIn(page), []);
     await compare.click();
-    if (theme === 'light') await make(dialog, 'Apply 4 changes', /4 created/);
+    if (theme === 'light') await make(dialog, 'Import 4 items', /4 created/);
     else await dialog.getByText('hall.dxf contains no changes.').waitFor();
   }
   const { body } = await hub.get(`/fences/summary?crs=local&zone_id=${HALL.id}`);
@@ -142,7 +142,7 @@ test('Nested KML folders become layers, and their placemarks keep their data', {
   assert.equal(await dialog.getByLabel('Labs becomes').inputValue(), 'fences');
   assert.equal(await dialog.getByLabel('Ground floor becomes').inputValue(), 'fences');
   await dialog.getByRole('button', { name: 'Compare with the hub' }).click();
-  await make(dialog, 'Apply 3 changes', /3 created/);
+  await make(dialog, 'Import 3 items', /3 created/);
   const { body } = await hub.get('/fences/summary');
   const found = body.map(({ name, floor, region, properties }: Fence) => [name, floor, region.type, properties]);
   const properties = { crew: 'red', description: '<b>Keep out</b>', id: 'lab-1' };
@@ -201,7 +201,7 @@ test('An import shows each member that it changes, and deletes values only by ch
   assert.equal(await changes.getByRole('row').count(), 3, 'and a row of headings');
   const choice = dialog.getByLabel('Delete values that are missing in the file: 1');
   assert.equal(await choice.isChecked(), false);
-  await make(dialog, 'Apply 1 change', /1 changed, 0 deleted/);
+  await make(dialog, 'Import 1 item', /1 changed, 0 deleted/);
   const changed = { ...CART, radius: 2.5, properties: { crew: 'blue', load_kg: 12 } };
   assert.deepEqual(await cart(), changed);
 
@@ -213,7 +213,7 @@ test('An import shows each member that it changes, and deletes values only by ch
   await deleted.getByRole('row', { name: 'Cart Timeout without positions 60000 deleted', exact: true }).waitFor();
   assert.equal(await deleted.getByRole('row').count(), 2);
   assert.deepEqual(await violationsIn(page), []);
-  await make(dialog, 'Apply 1 change', /1 changed, 0 deleted/);
+  await make(dialog, 'Import 1 item', /1 changed, 0 deleted/);
   const { fence_timeout: _deleted, ...rest } = changed;
   assert.deepEqual(await cart(), rest);
 });

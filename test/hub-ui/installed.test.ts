@@ -60,7 +60,7 @@ test('The page can be installed, and its shell opens offline with a notice', { s
   await first.close();
   await page.goto(`${folderUrl}zones`);
   await page.getByText('The hub cannot be reached.').waitFor();
-  await page.getByText('Nothing is known of it yet.').waitFor();
+  await page.getByText('No data yet.').waitFor();
   // Code that was not loaded before, and the world map.
   await page.getByRole('link', { name: 'Methods' }).first().click();
   await page.getByRole('heading', { level: 1, name: 'Methods' }).waitFor();

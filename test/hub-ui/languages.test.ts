@@ -31,7 +31,7 @@ test('A reader from Germany works in German, and changes to English', { skip }, 
   await page.reload();
   await page.getByRole('heading', { name: 'Zones' }).waitFor();
   await page.getByRole('button', { name: 'Language and time' }).click();
-  await page.getByRole('button', { name: 'Of the browser', exact: true }).click();
+  await page.getByRole('button', { name: 'Browser default', exact: true }).click();
   await page.getByRole('heading', { name: 'Zonen' }).waitFor();
 });
 
@@ -39,11 +39,11 @@ test('A value rejected by the hub is reported in German at its field to a German
   const hub = await openUiHub(t);
   await createSite(hub);
   const page = await openPage(t, `${hub.origin}/hub-ui/zones/new`, { locale: 'de-DE', mayFail: true });
-  const foreignId = page.getByLabel('Fremd-Id');
+  const foreignId = page.getByLabel('Externe Id');
   await page.getByLabel('Unvollständig speichern, ohne geografische Position').check();
   await foreignId.fill('hall');
   await page.getByRole('button', { name: 'Zone anlegen' }).click();
-  const sentence = 'Muss sich von Ids und Fremd-Ids anderer Zonen unterscheiden; angegeben ist „hall“.';
+  const sentence = 'Muss sich von Ids und externen Ids anderer Zonen unterscheiden; angegeben ist „hall“.';
   const field = foreignId.locator('xpath=ancestor::*[.//*[@role="alert"]][1]');
   await field.getByText(sentence, { exact: true }).waitFor();
   assert.equal(await foreignId.getAttribute('aria-invalid'), 'true');

@@ -202,7 +202,7 @@ test('A full export to one file and its import restore the same entities', { ski
   assert.deepEqual((await hub.get('/trackables/summary')).body, [], 'a preview changes nothing');
   await dialog.getByRole('row', { name: /Alert rules 1 0 0 0/ }).waitFor();
   await dialog.getByRole('row', { name: /Saved views 1 0 0 0/ }).waitFor();
-  await dialog.getByRole('button', { name: 'Apply 38 changes' }).click();
+  await dialog.getByRole('button', { name: 'Import 38 items' }).click();
   await dialog.getByText('Import complete: 38 created, 0 changed, 0 deleted.').waitFor();
   assert.deepEqual(await everything(hub), before);
   assert.deepEqual(await defined(), definedBefore);
@@ -217,8 +217,8 @@ test('A full export to one file and its import restore the same entities', { ski
   await dialog.getByRole('row', { name: /trackables 1 0 30 1/ }).waitFor();
   await dialog.getByRole('row', { name: /providers 0 1 0 0/ }).waitFor();
   await dialog.getByRole('row', { name: /Alert rules 0 0 1 1/ }).waitFor();
-  await dialog.getByLabel('Delete entities that are only in the hub: 2').check();
-  await dialog.getByRole('button', { name: 'Apply 4 changes' }).click();
+  await dialog.getByLabel('Delete items that are only in the hub: 2').check();
+  await dialog.getByRole('button', { name: 'Import 4 items' }).click();
   await dialog.getByText('Import complete: 1 created, 1 changed, 2 deleted.').waitFor();
   assert.deepEqual(await everything(hub), before);
   assert.deepEqual(await defined(), definedBefore);
@@ -239,10 +239,10 @@ test('Errors of a file are located, and its valid entities are imported', { skip
   const good = { ...FORKLIFT, id: '11111111-0000-4000-8000-000000000002', name: 'Good' };
   await choose(page, JSON.stringify({ ...head, trackables: [bad, good] }));
   await dialog.getByText('Trackable 1, Bad, Radius:').waitFor();
-  assert.equal(await dialog.getByRole('button', { name: 'Apply' }).isDisabled(), true);
-  await dialog.getByRole('button', { name: 'Skip invalid entities' }).click();
-  await dialog.getByText('1 entity is skipped.').waitFor();
-  await dialog.getByRole('button', { name: 'Apply 1 change' }).click();
+  assert.equal(await dialog.getByRole('button', { name: /^Import \d/ }).isDisabled(), true);
+  await dialog.getByRole('button', { name: 'Skip invalid items' }).click();
+  await dialog.getByText('1 item is skipped.').waitFor();
+  await dialog.getByRole('button', { name: 'Import 1 item' }).click();
   await dialog.getByText('Import complete: 1 created, 0 changed, 0 deleted.').waitFor();
   assert.equal((await hub.get(`/trackables/${good.id}`)).body.name, 'Good');
 });
@@ -264,7 +264,7 @@ test('An import can be canceled before it is written, and continues when the use
   await page.getByRole('button', { name: 'Import' }).click();
   const dialog = page.getByRole('dialog', { name: 'Import from a file' });
   await choose(page, document({ fences }));
-  await dialog.getByRole('button', { name: 'Apply 20,000 changes' }).click();
+  await dialog.getByRole('button', { name: 'Import 20,000 items' }).click();
   await dialog.getByRole('button', { name: 'Stop the import' }).click();
   await dialog.getByText('The import was stopped. Nothing has changed.').waitFor();
   assert.deepEqual((await hub.get('/fences')).body, []);
@@ -274,7 +274,7 @@ test('An import can be canceled before it is written, and continues when the use
   const trackables = Array.from({ length: 3_000 }, (_, i) => ({ id: id(i), type: 'omlox', name: `Cart ${i}` }));
   await choose(page, document({ trackables }));
   const begun = page.waitForResponse((response) => response.url().includes('/import?dry_run=false'));
-  await dialog.getByRole('button', { name: 'Apply 3,000 changes' }).click();
+  await dialog.getByRole('button', { name: 'Import 3,000 items' }).click();
   assert.equal((await begun).status(), 202);
   await page.goto(`${hub.origin}/hub-ui/lists`);
   await page.getByText('1 to 25 of 3,000').waitFor();

@@ -126,7 +126,7 @@ test('The rules of the hub are built, tested on live locations, undone and saved
   const stored = (await hub.get('/trackables/rules/locating')).body;
   assert.deepEqual(stored, [{ expression: 'accuracy > 1', priority: 1 }]);
   await page.goto(`${hub.origin}/hub-ui/?sel=trackables:${FORKLIFT.id}`);
-  const why = page.getByRole('region', { name: 'Which location counts' });
+  const why = page.getByRole('region', { name: 'Location priority' });
   await why.getByText('Its rule has the highest priority of all matching rules: 1.').waitFor();
   await why.getByRole('listitem').filter({ hasText: 'counts' }).filter({ hasText: 'tag-1' }).waitFor();
   assert.equal(await why.getByRole('listitem').count(), 2);

@@ -16,7 +16,7 @@ test('Ground control points are placed by pairs of clicks, dragged, and show the
   const hub = await openUiHub(t);
   await hub.post('/zones', { ...HALL, ground_control_points: HALL.ground_control_points.slice(0, 6) });
   const page = await openPage(t, `${hub.origin}/hub-ui/zones/${HALL.id}`);
-  await page.getByRole('button', { name: 'Click pairs' }).click();
+  await page.getByRole('button', { name: 'Match points' }).click();
   await page.getByText('Fits to 0 mm on average').waitFor();
   const world = new TestMap(page, 'Map: points on the earth');
   const own = new TestMap(page, "The zone's own meters");
@@ -232,7 +232,7 @@ test('On an empty hub a floor plan comes first: it is placed at the center of th
   await page.getByRole('button', { name: 'Place image' }).click();
   await page.getByText('Enter a width above 0 m.').waitFor();
   await page.getByLabel('Width of the image').fill('60');
-  await page.getByLabel('Turned by').fill('90');
+  await page.getByRole('region', { name: 'Floor plan' }).getByLabel('Rotation').fill('90');
   const create = page.getByRole('button', { name: 'Create zone' });
   await page.route('**/zones/fromlocal', async (route) => {
     await untilHolds(page, () => create.isDisabled());

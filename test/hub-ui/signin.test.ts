@@ -136,7 +136,7 @@ test('A user who may import only some kinds imports these, and sees which others
   const fences = [{ ...DOCK, name: 'Dock, new' }];
   await open({ fences, zones: [{ ...HALL, name: 'Hall, new' }] });
   const reason = 'You lack the permissions: create any zones, change any zones.';
-  assert.equal(await whyOff(dialog.getByRole('button', { name: 'Apply 2 changes' })), reason);
+  assert.equal(await whyOff(dialog.getByRole('button', { name: 'Import 2 items' })), reason);
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   const rule = { id: 'r', name: 'Dock', kind: 'entry' };
   const view = { id: 'v', name: 'Hall', address: '?z=2' };
@@ -153,10 +153,10 @@ test('A user who may import only some kinds imports these, and sees which others
     'change any saved views',
   ];
   const why = `You lack the permissions: ${others.join(', ')}, change the locating rules.`;
-  assert.equal(await whyOff(dialog.getByRole('button', { name: 'Apply 4 changes' })), why);
+  assert.equal(await whyOff(dialog.getByRole('button', { name: 'Import 4 items' })), why);
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   await open({ fences });
-  await dialog.getByRole('button', { name: 'Apply 1 change' }).click();
+  await dialog.getByRole('button', { name: 'Import 1 item' }).click();
   await dialog
     .getByText(/finished|1 changed/i)
     .first()

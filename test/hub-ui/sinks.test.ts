@@ -34,7 +34,7 @@ test('A webhook is created and tested in the UI, and its deliveries are paused, 
   await page.getByRole('button', { name: 'New sink' }).click();
   const dialog = page.getByRole('dialog', { name: 'New sink' });
   await dialog.getByRole('button', { name: 'Save', exact: true }).click();
-  await dialog.getByRole('alert').getByText('Give it a name').waitFor();
+  await dialog.getByRole('alert').getByText('Enter a name').waitFor();
   await dialog.getByLabel('Name').fill('Warehouse system');
   await dialog.getByLabel('URL').fill('http://10.1.2.3/hook');
   await dialog.getByLabel('Signing key').fill(SIGNING_KEY);

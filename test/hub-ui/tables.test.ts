@@ -204,7 +204,7 @@ test('Two columns with the ids of providers are merged into one list, and a dupl
   const table = readCsv('a,b,crew,properties.crew\n1,2,3,4');
   assert.equal(
     whyNoMatch(table, { meanings: ['name', 'name', 'none', 'none'] }),
-    'The columns a and b mean the same. Leave one out.',
+    'The columns a and b mean the same. Skip one of them.',
   );
   assert.match(
     whyNoMatch(table, { meanings: ['name', 'none', 'property', 'property'] }) ?? '',

@@ -178,10 +178,10 @@ function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
     );
   }
   return (
-    <Empty icon="bell" title={t('Nothing to look at')}>
-      <p>{t('Alerts appear here, and at the bell, as soon as one of your rules holds.')}</p>
+    <Empty icon="bell" title={t('No open alerts')}>
+      <p>{t('Alerts appear here, and at the bell, as soon as one of your rules is triggered.')}</p>
       <p>
-        <Link href="/alerts/rules">{t('Say what to alert of')}</Link>
+        <Link href="/alerts/rules">{t('Create an alert rule')}</Link>
       </p>
     </Empty>
   );

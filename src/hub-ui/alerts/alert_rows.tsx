@@ -231,8 +231,8 @@ function Row({ alert, rowKey, nowMs, mayChange }: RowProps) {
 
 function stateText({ state, over_at: over }: Alert): string {
   if (state === 'cleared') return STATE_LABELS.cleared;
-  if (over != null) return t('It has ended, and is not acknowledged');
-  return state === 'raised' ? t('Nobody has acknowledged it') : STATE_LABELS.acknowledged;
+  if (over != null) return t('Ended, not acknowledged');
+  return state === 'raised' ? t('Not acknowledged') : STATE_LABELS.acknowledged;
 }
 
 function placeOf({ trackable_id: trackable, provider_id: provider, fence_id: fence }: Alert): string | undefined {

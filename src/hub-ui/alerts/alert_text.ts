@@ -31,13 +31,13 @@ export function sentenceOf(alert: Alert): string {
     case 'inside_longer':
       return t('{object} has been in {fence} for too long', { object, fence });
     case 'more_inside':
-      return t('Too many are in {fence}: {count}', { fence, count: countText(alert.count ?? 0) });
+      return t('{fence} is over its limit: {count} inside', { fence, count: countText(alert.count ?? 0) });
     case 'silent':
       return t('No data from {object}', { object });
     case 'collision':
       return t('{object} and {other} collide', { object, other: nameOf('trackables', alert.other_trackable_id) });
     case 'count_below':
-      return t('Too few are in {fence}: {count}', { fence, count: countText(alert.count ?? 0) });
+      return t('{fence} is below its minimum: {count} inside', { fence, count: countText(alert.count ?? 0) });
     case 'gate':
       return t('{object} has crossed {fence}', { object, fence });
     case 'speed':
@@ -71,10 +71,10 @@ function conditionOf(rule: AlertRule): string {
     case 'exit':
       return t('Alert when {objects} leaves {fences}.', { objects, fences });
     case 'inside_longer':
-      return t('Alert when {objects} is in {fences} for longer than {long}.', { objects, fences, long });
+      return t('Alert when {objects} is {place} for longer than {long}.', { objects, place: placeOf(rule), long });
     case 'more_inside':
-      return t('Alert when {fences} has more than {count} inside, counting {objects}.', {
-        fences,
+      return t('Alert when more than {count} are {place}, counting {objects}.', {
+        place: placeOf(rule),
         count: countText(rule.more_than ?? 0),
         objects,
       });
@@ -83,8 +83,8 @@ function conditionOf(rule: AlertRule): string {
     case 'collision':
       return t('Alert when {objects} collides with another.', { objects });
     case 'count_below':
-      return t('Alert when {fences} has fewer than {count} inside for longer than {long}, counting {objects}.', {
-        fences,
+      return t('Alert when fewer than {count} are {place} for longer than {long}, counting {objects}.', {
+        place: placeOf(rule),
         count: countText(rule.fewer_than ?? 0),
         long,
         objects,
@@ -101,8 +101,8 @@ function conditionOf(rule: AlertRule): string {
           speed,
           long,
         });
-      return t('Alert when {objects} moves faster than {speed} m/s in {fences} for longer than {long}.', {
-        ...{ objects, speed, fences, long },
+      return t('Alert when {objects} moves faster than {speed} m/s {place} for longer than {long}.', {
+        ...{ objects, speed, place: placeOf(rule), long },
       });
     }
     case 'separated':
@@ -150,6 +150,14 @@ function fencesOf({ fence_ids: ids }: AlertRule): string {
   if (ids == null) return t('any fence');
   const [only] = ids;
   return ids.length === 1 ? nameOf('fences', only) : t('one of {count} fences', { count: countText(ids.length) });
+}
+
+/** Fences of a rule as a place, such as `in Dock A`: in German, "in" changes the article. */
+function placeOf({ fence_ids: ids }: AlertRule): string {
+  if (ids == null) return t('in any fence');
+  const [only] = ids;
+  if (ids.length === 1) return t('in {fence}', { fence: nameOf('fences', only) });
+  return t('in one of {count} fences', { count: countText(ids.length) });
 }
 
 /** Name of the object of an alert. */

@@ -10,7 +10,7 @@ import { RulesView } from './rules_view.tsx';
 
 const VIEWS = [
   { value: 'alerts', label: t('Alerts') },
-  { value: 'rules', label: t('What to alert of') },
+  { value: 'rules', label: t('Alert rules') },
 ] as const;
 
 /** Page with the alerts of the hub and their rules. */
@@ -22,7 +22,7 @@ export function AlertsPage() {
   return (
     <Page
       title={t('Alerts')}
-      lead={t('The hub watches by your rules, whether a page is open or not.')}
+      lead={t('Your rules run around the clock, even when this page is closed.')}
       actions={<Attention />}
     >
       <Tabs label={t('Views')} value={view} options={VIEWS} onChange={setView} />

@@ -66,7 +66,7 @@ export function RuleDialog({
   const missing = missingInputOf(body);
   const save = async (): Promise<void> => {
     if (missing !== undefined || draft.name.trim() === '') {
-      setError(new RequestError(400, missing ?? { params: { path: 'name' }, message: t('Give it a name') }));
+      setError(new RequestError(400, missing ?? { params: { path: 'name' }, message: t('Enter a name') }));
       return;
     }
     try {
@@ -93,7 +93,7 @@ export function RuleDialog({
         </>
       }
     >
-      <fieldset class={`${flow.row} ${styles.kinds}`} aria-label={t('What to watch for')}>
+      <fieldset class={`${flow.row} ${styles.kinds}`} aria-label={t('Condition')}>
         {KINDS.map(({ value, label }) => (
           <Button key={value} aria-pressed={value === draft.kind} onClick={() => change(ofKind(value, draft))}>
             {label}
@@ -122,7 +122,7 @@ export function RuleDialog({
       <div class={styles.pair}>
         <TextField
           label={t('Name')}
-          placeholder={t('What people see of an alert')}
+          placeholder={t('Shown in the alert, e.g. "Forklift left dock"')}
           value={draft.name}
           error={errorAt(error, 'name')}
           onInput={(name) => change({ name })}

@@ -13,11 +13,11 @@ export type RuleKind = AlertRule['kind'];
 export const SENTENCES = {
   entry: 'Alert when {who} enters {where}',
   exit: 'Alert when {who} leaves {where}',
-  inside_longer: 'Alert when {who} is in {where} for longer than {long}',
-  more_inside: 'Alert when {where} has more than {many} inside, counting {who}',
+  inside_longer: 'Alert when {who} is {in} for longer than {long}',
+  more_inside: 'Alert when more than {many} are {in}, counting {who}',
   silent: 'Alert when {who} is silent for longer than {long}',
   collision: 'Alert when {who} collides with another',
-  count_below: 'Alert when {where} has fewer than {few} inside for longer than {long}, counting {who}',
+  count_below: 'Alert when fewer than {few} are {in} for longer than {long}, counting {who}',
   gate: 'Alert when {who} crosses {where} to the {side}',
   speed: 'Alert when {who} moves faster than {fast} m/s {within} for longer than {long}',
   separated: 'Alert when {who} is farther than {apart} m from {others} for longer than {long}',
@@ -48,7 +48,7 @@ export function ofKind(
 
 /** Whether a kind of rule may be limited to some fences. */
 export function mayNameFences(kind: RuleKind): boolean {
-  return SENTENCES[kind].includes('{where}') || SENTENCES[kind].includes('{within}');
+  return ['{where}', '{in}', '{within}'].some((place) => SENTENCES[kind].includes(place));
 }
 
 /** Request body of a rule, without members that do not apply to its kind. */

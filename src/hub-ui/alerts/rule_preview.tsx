@@ -35,7 +35,7 @@ export function RulePreview({ body, missing }: { readonly body: RuleDraft; reado
   return (
     <section class={styles.preview} aria-label={t('Preview')} aria-live="polite">
       <h3 class={typography.caption}>{t('At this moment')}</h3>
-      <p>{found === undefined ? t('Complete the sentence to see what it is about.') : previewText(body.kind, found)}</p>
+      <p>{found === undefined ? t('Complete the sentence to preview the rule.') : previewText(body.kind, found)}</p>
       {found !== undefined && found.matches.length > 0 && (
         <ul class={styles.matches}>
           {found.matches.slice(0, 8).map((match) => (
@@ -53,34 +53,39 @@ export function RulePreview({ body, missing }: { readonly body: RuleDraft; reado
   );
 }
 
+/** Number of objects to which the rule applies, and what it would find now. */
 function previewText(kind: RuleKind, { watched, total }: AlertPreview): string {
   const all = countText(watched);
+  const watching = watched === 1 ? t('Watching 1 object.') : t('Watching {all} objects.', { all });
+  return `${watching} ${nowText(kind, total)}`;
+}
+
+function nowText(kind: RuleKind, total: number): string {
   const some = countText(total);
   switch (kind) {
     case 'entry':
-      return t('Objects that are watched: {all}. Inside now, whose entries it would have alerted of: {some}.', {
-        all,
-        some,
-      });
+      if (total === 1) return t('1 object inside now would have triggered this.');
+      return t('{some} objects inside now would have triggered this.', { some });
     case 'exit':
-      return t('Objects that are watched: {all}. Inside now, whose exits it will alert of: {some}.', { all, some });
+      if (total === 1) return t('1 object inside now will trigger this when it leaves.');
+      return t('{some} objects inside now will trigger this when they leave.', { some });
     case 'inside_longer':
-      return t('Objects that are watched: {all}. Inside for longer than that: {some}.', { all, some });
+      return t('Inside for longer now: {some}.', { some });
     case 'more_inside':
-      return t('Objects that are counted: {all}. Fences with more than that inside: {some}.', { all, some });
+      return t('Fences over the limit now: {some}.', { some });
     case 'silent':
-      return t('Objects that are watched: {all}. Silent for longer than that: {some}.', { all, some });
+      return t('Silent for longer now: {some}.', { some });
     case 'collision':
-      return t('Objects that are watched: {all}. Collisions are alerted of as they begin.', { all });
+      return t('Each collision triggers this when it begins.');
     case 'count_below':
-      return t('Objects that are counted: {all}. Fences with fewer than that inside: {some}.', { all, some });
+      return t('Fences below the minimum now: {some}.', { some });
     case 'gate':
-      return t('Objects that are watched: {all}. Crossings are alerted of as they happen.', { all });
+      return t('Each crossing triggers this.');
     case 'speed':
-      return t('Objects that are watched: {all}. Faster than that: {some}.', { all, some });
+      return t('Faster now: {some}.', { some });
     case 'separated':
-      return t('Objects that are watched: {all}. Farther away than that: {some}.', { all, some });
+      return t('Farther away now: {some}.', { some });
     case 'together':
-      return t('Objects that are watched: {all}. Pairs closer than that: {some}.', { all, some });
+      return t('Pairs closer now: {some}.', { some });
   }
 }

@@ -36,6 +36,7 @@ export function Sentence({ draft, onChange }: PartProps) {
   const places: Readonly<Record<Parameter, ComponentChildren>> = {
     who: <Who draft={draft} onChange={onChange} />,
     where: <Where draft={draft} onChange={onChange} all={t('any fence')} some={t('one of these fences')} />,
+    in: <Where draft={draft} onChange={onChange} all={t('in any fence')} some={t('in one of these fences')} />,
     within: <Where draft={draft} onChange={onChange} all={t('anywhere')} some={t('in one of these fences')} />,
     long: <Long draft={draft} onChange={onChange} />,
     many: (
@@ -106,7 +107,7 @@ export function Sentence({ draft, onChange }: PartProps) {
   );
 }
 
-type Parameter = 'who' | 'where' | 'within' | 'long' | 'many' | 'few' | 'fast' | 'apart' | 'side' | 'others';
+type Parameter = 'who' | 'where' | 'in' | 'within' | 'long' | 'many' | 'few' | 'fast' | 'apart' | 'side' | 'others';
 
 /** Input of a number in a sentence. */
 function Quantity({

@@ -55,7 +55,7 @@ export function RulesView() {
           {rules.length === 0 ? (
             <Empty icon="bell" title={t('No rules yet')}>
               <p>
-                {t('Say what the hub is to alert of: who enters or leaves, stays too long, falls silent, or collides.')}
+                {t('Create a rule to be alerted when objects enter or leave, stay too long, fall silent, or collide.')}
               </p>
             </Empty>
           ) : (
@@ -105,7 +105,7 @@ function RuleRow({
   const remove = async (): Promise<void> => {
     const question = {
       title: t('Delete the rule {name}?', { name: rule.name }),
-      text: t('The hub raises no more alerts by this rule. Alerts that it has raised stay until they are cleared.'),
+      text: t('This rule raises no more alerts. Alerts that it has raised stay until they are cleared.'),
       action: t('Delete rule'),
     };
     if (!(await confirm(question))) return;

@@ -55,7 +55,7 @@ export function GridCopies({ fence, ...frame }: CopiesProps & { readonly fence: 
         <NumberField label={t('Space between columns')} unit="m" value={gapX} onInput={setGapX} />
         <NumberField label={t('Space between rows')} unit="m" value={gapY} onInput={setGapY} />
         <NumberField
-          label={t('Turned by')}
+          label={t('Rotation')}
           unit="°"
           help={t('By default, along the longest edge of the fence.')}
           value={angle}

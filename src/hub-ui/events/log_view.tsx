@@ -147,7 +147,7 @@ function Nothing({ hasAny }: { readonly hasAny: boolean }) {
       </p>
       {isConnected && (
         <p>
-          {tParts('Whatever moves into a {fence} makes an entry.', {
+          {tParts('An object that moves into a {fence} causes an entry.', {
             fence: <Link href="/fences">{t('fence')}</Link>,
           })}
         </p>

@@ -31,7 +31,7 @@ const PointMaps = lazyPart(async () => (await import('./point_maps.tsx')).PointM
 const BECOMES = [
   { value: 'fences', label: t('Fences') },
   { value: 'zones', label: t('Zones') },
-  { value: 'none', label: t('Left out') },
+  { value: 'none', label: t('Skipped') },
 ] as const;
 
 const WAYS = [
@@ -111,7 +111,7 @@ export function MatchDrawing({
           <Check label={t('Swap longitude and latitude')} checked={drawing !== read} onChange={swap} />
         </Notice>
       )}
-      <p class={typography.soft}>{t('Select what each layer becomes. Shapes with their own floor keep it.')}</p>
+      <p class={typography.soft}>{t('Choose what to create from each layer. Items with their own floor keep it.')}</p>
       <Table
         label={t('Layers')}
         columns={layerColumns({ mayBeZones: !isInMeters, onChange: change })}
@@ -126,7 +126,7 @@ export function MatchDrawing({
       {isInMeters && zone !== undefined && (
         <>
           <SelectField
-            label={t('In the meters of')}
+            label={t('Coordinate system (zone)')}
             value={zoneId}
             options={zones.map((each) => ({ value: each.id, label: labelOf(each) }))}
             onChange={chooseZone}
@@ -142,7 +142,7 @@ export function MatchDrawing({
           <NumberField label={t('Origin, x')} unit="m" value={plane.x} onInput={(x = 0) => setPlane({ ...plane, x })} />
           <NumberField label={t('Origin, y')} unit="m" value={plane.y} onInput={(y = 0) => setPlane({ ...plane, y })} />
           <NumberField
-            label={t('Turned by')}
+            label={t('Rotation')}
             unit="°"
             value={plane.turn}
             onInput={(turn = 0) => setPlane({ ...plane, turn })}

@@ -146,6 +146,6 @@ function Example({
 }
 
 function labelOfMeaning(meaning: Meaning): string {
-  if (meaning === 'none') return t('Left out');
+  if (meaning === 'none') return t('Skipped');
   return meaning === 'property' ? t('A property') : labelOfMember(meaning);
 }

@@ -195,7 +195,7 @@ function Fitting({ points }: { readonly points: Points }) {
   const isComplete = points.every(({ drawn, site }) => knownOf(drawn) !== undefined && knownOf(site) !== undefined);
   if (!isComplete) return null;
   const found = placeByPoints(points);
-  if (found === undefined) return <Notice tone="danger">{t('These points do not place it')}</Notice>;
+  if (found === undefined) return <Notice tone="danger">{t('These points determine no position')}</Notice>;
   const { drawnMeters, siteMeters } = found;
   const isOff = Math.abs(drawnMeters - siteMeters) > OFF_PART * siteMeters;
   return (

@@ -44,7 +44,7 @@ export function whyNoMatch({ columns }: Table, { meanings }: Pick<Matching, 'mea
     const key = meaning === 'property' ? pointerOf('properties', propertyOf(column).name) : meaning;
     const other = taken.get(key);
     if (other !== undefined)
-      return t('The columns {one} and {other} mean the same. Leave one out.', { one: other, other: column });
+      return t('The columns {one} and {other} mean the same. Skip one of them.', { one: other, other: column });
     taken.set(key, column);
   }
   return undefined;

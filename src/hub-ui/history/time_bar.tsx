@@ -27,7 +27,7 @@ export function TimeBar() {
   return (
     <div class={styles.pill} data-time-bar="live">
       <Button kind="quiet" icon="clock" onClick={lookBack}>
-        {t('Look back')}
+        {t('History')}
       </Button>
     </div>
   );

@@ -30,24 +30,23 @@ export const germanPages = {
   'Add rule': 'Regel hinzufügen',
   'After a cursor': 'Nach einem Cursor',
   'Age in milliseconds': 'Alter in Millisekunden',
-  'Alert when {where} has fewer than {few} inside for longer than {long}, counting {who}':
-    'Alarm, wenn länger als {long} weniger als {few} in {where} sind; gezählt wird {who}',
-  'Alert when {where} has more than {many} inside, counting {who}':
-    'Alarm, wenn mehr als {many} in {where} sind; gezählt wird {who}',
+  'Alert when fewer than {few} are {in} for longer than {long}, counting {who}':
+    'Alarm, wenn länger als {long} weniger als {few} {in} sind; gezählt wird {who}',
+  'Alert when more than {many} are {in}, counting {who}': 'Alarm, wenn mehr als {many} {in} sind; gezählt wird {who}',
   'Alert when {who} collides with another': 'Alarm, wenn {who} mit einem anderen kollidiert',
   'Alert when {who} crosses {where} to the {side}': 'Alarm, wenn {who} {where} nach {side} überquert',
   'Alert when {who} enters {where}': 'Alarm, wenn {who} {where} betritt',
   'Alert when {who} is farther than {apart} m from {others} for longer than {long}':
     'Alarm, wenn {who} länger als {long} mehr als {apart} m entfernt ist von: {others}',
-  'Alert when {who} is in {where} for longer than {long}': 'Alarm, wenn {who} länger als {long} in {where} ist',
+  'Alert when {who} is {in} for longer than {long}': 'Alarm, wenn {who} länger als {long} {in} ist',
   'Alert when {who} is silent for longer than {long}': 'Alarm, wenn {who} länger als {long} stumm ist',
   'Alert when {who} is within {apart} m of {others} for longer than {long}':
     'Alarm, wenn {who} länger als {long} höchstens {apart} m entfernt ist von: {others}',
   'Alert when {who} leaves {where}': 'Alarm, wenn {who} {where} verlässt',
   'Alert when {who} moves faster than {fast} m/s {within} for longer than {long}':
     'Alarm, wenn {who} {within} länger als {long} schneller als {fast} m/s ist',
-  'Alerts appear here, and at the bell, as soon as one of your rules holds.':
-    'Alarme erscheinen hier und an der Glocke, sobald eine Ihrer Regeln zutrifft.',
+  'Alerts appear here, and at the bell, as soon as one of your rules is triggered.':
+    'Alarme erscheinen hier und an der Glocke, sobald eine Ihrer Regeln auslöst.',
   'Alerts: {alerts}, in groups: {groups}': 'Alarme: {alerts}, in Gruppen: {groups}',
   'All events are delivered.': 'Alle Ereignisse sind zugestellt.',
   'All hold': 'Alle gelten',
@@ -77,7 +76,7 @@ export const germanPages = {
   'are migrating': 'werden übergeben',
   'Area of zones': 'Fläche der Zonen',
   'As GeoJSON': 'Als GeoJSON',
-  'as it is': 'unverändert',
+  unchanged: 'unverändert',
   'As on the WebSocket': 'Wie über den WebSocket',
   'As stored, which the hub does not show': 'Wie gespeichert; der Hub zeigt es nicht an',
   'AsyncAPI document': 'AsyncAPI-Dokument',
@@ -125,7 +124,7 @@ export const germanPages = {
   'Collisions going on': 'Andauernde Kollisionen',
   'Columns id, longitude, latitude, and optionally z and floor.':
     'Spalten id, longitude, latitude und nach Wunsch z und floor.',
-  'Complete the sentence to see what it is about.': 'Vervollständigen Sie den Satz, um zu sehen, worum es geht.',
+  'Complete the sentence to preview the rule.': 'Vervollständigen Sie den Satz, um die Vorschau zu sehen.',
   'Concurrent requests': 'Gleichzeitige Anfragen',
   Conditions: 'Bedingungen',
   Configuration: 'Konfiguration',
@@ -190,7 +189,6 @@ export const germanPages = {
     'Eintritte und Austritte, Kollisionen und Änderungen erscheinen hier, während sie geschehen, seit diese Seite geöffnet wurde.',
   'Entries, exits, collisions and changes, as they happen.':
     'Eintritte, Austritte, Kollisionen und Änderungen, während sie geschehen.',
-  Error: 'Fehler',
   'Event log': 'Ereignisprotokoll',
   'Events appear here as soon as they wait for delivery.':
     'Ereignisse erscheinen hier, sobald sie auf die Zustellung warten.',
@@ -280,13 +278,13 @@ export const germanPages = {
     'Lokale Positionen brauchen die Zone, die hier der dortigen entspricht.',
   'Locating rule {number}': 'Ortungsregel {number}',
   'Locating rules': 'Ortungsregeln',
-  'Location that counts': 'Geltende Ortung',
+  'Location in use': 'Verwendete Ortung',
   Locations: 'Ortungen',
   'Locations by month': 'Ortungen nach Monat',
   'Locations read': 'Ortungen gelesen',
-  'Locations that count now': 'Ortungen, die jetzt gelten',
+  'Locations in use now': 'Jetzt verwendete Ortungen',
   Log: 'Protokoll',
-  'Look again': 'Neu laden',
+  Reload: 'Neu laden',
   Loops: 'Schleifen',
   'Main thread': 'Hauptthread',
   'Malformed messages': 'Fehlerhafte Nachrichten',
@@ -351,46 +349,24 @@ export const germanPages = {
   'Not mirrored': 'Nicht gespiegelt',
   'not mirrored': 'nicht gespiegelt',
   'Not serving': 'Nicht in Betrieb',
-  'Nothing can verify the license key while license_public_keys is empty.':
-    'Ohne license_public_keys kann nichts den Lizenzschlüssel prüfen.',
+  'The license key cannot be verified while license_public_keys is empty.':
+    'Ohne license_public_keys lässt sich der Lizenzschlüssel nicht prüfen.',
   'Nothing has been called yet': 'Noch wurde nichts aufgerufen',
   'Nothing has happened yet': 'Noch ist nichts geschehen',
   'Nothing is received until it is resumed.': 'Bis zum Fortsetzen wird nichts empfangen.',
   'Nothing is sent until it is resumed. Events of the event log wait.':
     'Bis zum Fortsetzen wird nichts gesendet. Ereignisse des Protokolls warten.',
-  'Nothing to look at': 'Nichts zu beachten',
+  'No open alerts': 'Keine offenen Alarme',
   Notifications: 'Benachrichtigungen',
   Object: 'Objekt',
   Objects: 'Objekte',
-  'Objects that are counted: {all}. Fences with fewer than that inside: {some}.':
-    'Gezählte Objekte: {all}. Geofences mit weniger darin: {some}.',
-  'Objects that are counted: {all}. Fences with more than that inside: {some}.':
-    'Gezählte Objekte: {all}. Geofences mit mehr als so vielen: {some}.',
-  'Objects that are watched: {all}. Collisions are alerted of as they begin.':
-    'Beobachtete Objekte: {all}. Kollisionen lösen aus, sobald sie beginnen.',
-  'Objects that are watched: {all}. Crossings are alerted of as they happen.':
-    'Beobachtete Objekte: {all}. Überquerungen werden gemeldet, wenn sie geschehen.',
-  'Objects that are watched: {all}. Farther away than that: {some}.':
-    'Beobachtete Objekte: {all}. Weiter entfernt als das: {some}.',
-  'Objects that are watched: {all}. Faster than that: {some}.':
-    'Beobachtete Objekte: {all}. Schneller als das: {some}.',
-  'Objects that are watched: {all}. Inside for longer than that: {some}.':
-    'Beobachtete Objekte: {all}. Schon länger darin: {some}.',
-  'Objects that are watched: {all}. Inside now, whose entries it would have alerted of: {some}.':
-    'Beobachtete Objekte: {all}. Jetzt darin, deren Eintritt einen Alarm ausgelöst hätte: {some}.',
-  'Objects that are watched: {all}. Inside now, whose exits it will alert of: {some}.':
-    'Beobachtete Objekte: {all}. Jetzt darin, deren Austritt einen Alarm auslösen wird: {some}.',
-  'Objects that are watched: {all}. Pairs closer than that: {some}.':
-    'Beobachtete Objekte: {all}. Näher beieinander als das, paarweise: {some}.',
-  'Objects that are watched: {all}. Silent for longer than that: {some}.':
-    'Beobachtete Objekte: {all}. Schon länger stumm: {some}.',
   Occupancy: 'Belegung',
   'Of these conditions': 'Von diesen Bedingungen',
   'omlox API': 'omlox-API',
   On: 'An',
   'On another hub': 'Auf einem anderen Hub',
   'One address per line.': 'Eine Adresse je Zeile.',
-  'one of these fences': 'einer dieser Geofences',
+  'one of these fences': 'einen dieser Geofences',
   'one of these providers': 'einer dieser Provider',
   'one of these trackables': 'eins dieser Trackables',
   'one of those': 'eins von jenen',
@@ -435,7 +411,7 @@ export const germanPages = {
   'Read and try every request': 'Jede Anfrage lesen und ausprobieren',
   'Read and try every topic': 'Jedes Thema lesen und ausprobieren',
   Received: 'Empfangen',
-  'Received by this page': 'Von dieser Seite empfangen',
+  'Incoming to this page': 'Eingehend auf dieser Seite',
   Receiving: 'Empfängt',
   'Record applied': 'Angewandter Eintrag',
   Refused: 'Abgelehnt',
@@ -463,9 +439,9 @@ export const germanPages = {
   'Save and test': 'Speichern und testen',
   'Save as CSV': 'Als CSV speichern',
   'Save rule': 'Regel speichern',
-  'Say what the hub is to alert of: who enters or leaves, stays too long, falls silent, or collides.':
-    'Legen Sie fest, wovor der Hub warnt: wer eintritt oder austritt, zu lange bleibt, verstummt oder kollidiert.',
-  'Say what to alert of': 'Festlegen, wovor gewarnt wird',
+  'Create a rule to be alerted when objects enter or leave, stay too long, fall silent, or collide.':
+    'Legen Sie eine Regel an, um gewarnt zu werden, wenn Objekte eintreten oder austreten, zu lange bleiben, verstummen oder kollidieren.',
+  'Create an alert rule': 'Alarmregel anlegen',
   Scopes: 'Scopes',
   'Search alerts': 'Alarme suchen',
   'Search events': 'Ereignisse suchen',
@@ -552,11 +528,11 @@ export const germanPages = {
   'The hub has not answered for a few seconds. The page may be out of date.':
     'Der Hub hat seit einigen Sekunden nicht geantwortet. Die Seite ist möglicherweise veraltet.',
   'The hub needs no license key and works as ever.': 'Der Hub braucht keinen Lizenzschlüssel und arbeitet wie immer.',
-  'The hub raises no more alerts by this rule. Alerts that it has raised stay until they are cleared.':
-    'Der Hub warnt nicht mehr davor. Wovor er gewarnt hat, bleibt, bis es aufgehoben wird.',
+  'This rule raises no more alerts. Alerts that it has raised stay until they are cleared.':
+    'Diese Regel löst keine Alarme mehr aus. Ausgelöste Alarme bleiben, bis sie aufgehoben werden.',
   'The hub retries every few seconds.': 'Der Hub versucht es alle paar Sekunden erneut.',
-  'The hub watches by your rules, whether a page is open or not.':
-    'Der Hub überwacht Ihre Regeln, auch wenn keine Seite geöffnet ist.',
+  'Your rules run around the clock, even when this page is closed.':
+    'Ihre Regeln laufen rund um die Uhr, auch wenn diese Seite geschlossen ist.',
   'The hub writes all data to its database.': 'Der Hub schreibt alle Daten in seine Datenbank.',
   'The last attempt failed. The next one is in {long}.':
     'Der letzte Versuch ist gescheitert. Der nächste folgt in {long}.',
@@ -653,7 +629,7 @@ export const germanPages = {
   Valid: 'Gültig',
   'Value {number}': 'Wert {number}',
   Waiting: 'Wartend',
-  'Waiting for a thread': 'Warten auf einen Thread',
+  Queue: 'Warteschlange',
   'Waiting for the journal': 'Warten auf das Journal',
   'Waiting in send queues': 'In Sendepuffern',
   'Walk test': 'Gehtest',
@@ -661,17 +637,15 @@ export const germanPages = {
   'WebSocket API': 'WebSocket-API',
   What: 'Was',
   'What a rule can contain': 'Was eine Regel enthalten kann',
-  'What people see of an alert': 'Was von einem Alarm zu sehen ist',
-  'What the hub and the clients connected to it can be asked to do.':
-    'Methoden, die der Hub und die mit ihm verbundenen Clients ausführen.',
-  'What to alert of': 'Alarmregeln',
-  'What to watch for': 'Worauf geachtet wird',
-  'Whatever moves into a {fence} makes an entry.': 'Was sich in einen {fence} bewegt, ergibt einen Eintritt.',
+  'Shown in the alert, e.g. "Forklift left dock"': 'Steht im Alarm, z. B. „Stapler hat Tor verlassen“',
+  'Methods of the hub and of the clients connected to it.': 'Methoden des Hubs und der mit ihm verbundenen Clients.',
+  'An object that moves into a {fence} causes an entry.':
+    'Ein Objekt, das sich in einen {fence} bewegt, löst einen Eintritt aus.',
   'Where to continue': 'Wo es weitergeht',
   'Which fences': 'Welche Geofences',
-  'Which location counts for a trackable with several providers. These rules apply to all trackables without rules of their own.':
-    'Welche Ortung für ein Trackable mit mehreren Providern gilt. Diese Regeln gelten für alle Trackables ohne eigene Regeln.',
-  'Which location counts, and why': 'Welche Ortung gilt und warum',
+  'Rules choose the location of a trackable with several providers. They apply to all trackables without rules of their own.':
+    'Regeln wählen die Ortung eines Trackables mit mehreren Providern. Sie gelten für alle Trackables ohne eigene Regeln.',
+  'Why this location': 'Warum diese Ortung',
   'Which objects': 'Welche Objekte',
   'Which others': 'Welche anderen',
   'Which side': 'Welche Seite',
@@ -688,7 +662,7 @@ export const germanPages = {
   'You may not follow {topics}.': '{topics} dürfen Sie nicht verfolgen.',
   'Your roles do not permit you to call this method.': 'Ihre Rollen erlauben den Aufruf dieser Methode nicht.',
   '{count} ISO 24730': '{count} ISO 24730',
-  '{count} mapped, {skipped} skipped, {refused} refused':
+  '{count} mapped, {skipped} skipped, {refused} rejected':
     '{count} abgebildet, {skipped} übersprungen, {refused} abgelehnt',
   '{count} of {total}': '{count} von {total}',
   '{count} of {total} hubs': '{count} von {total} Hubs',
@@ -702,4 +676,23 @@ export const germanPages = {
   '{size}, since {time}': '{size}, seit {time}',
   '{things}, and more': '{things} und mehr',
   '“{line}” is not like {example}': '„{line}“ entspricht nicht {example}',
+  '1 object inside now will trigger this when it leaves.':
+    '1 Objekt, das jetzt darin ist, löst dies beim Austritt aus.',
+  '1 object inside now would have triggered this.': '1 Objekt, das jetzt darin ist, hätte dies ausgelöst.',
+  'Each collision triggers this when it begins.': 'Jede Kollision löst dies aus, sobald sie beginnt.',
+  'Each crossing triggers this.': 'Jede Überquerung löst dies aus.',
+  'Farther away now: {some}.': 'Jetzt weiter entfernt: {some}.',
+  'Faster now: {some}.': 'Jetzt schneller: {some}.',
+  'Fences below the minimum now: {some}.': 'Geofences jetzt unter dem Minimum: {some}.',
+  'Fences over the limit now: {some}.': 'Geofences jetzt über dem Limit: {some}.',
+  'Inside for longer now: {some}.': 'Jetzt schon länger darin: {some}.',
+  'Pairs closer now: {some}.': 'Paare, jetzt näher: {some}.',
+  'Silent for longer now: {some}.': 'Jetzt schon länger stumm: {some}.',
+  'Watching 1 object.': 'Überwacht 1 Objekt.',
+  'Watching {all} objects.': 'Überwacht {all} Objekte.',
+  '{some} objects inside now will trigger this when they leave.':
+    '{some} Objekte, die jetzt darin sind, lösen dies beim Austritt aus.',
+  '{some} objects inside now would have triggered this.':
+    '{some} Objekte, die jetzt darin sind, hätten dies ausgelöst.',
+  '99th percentile': '99. Perzentil',
 } as const;

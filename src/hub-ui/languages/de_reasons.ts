@@ -319,7 +319,7 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   subscription_unknown: 'Abbestellen nicht möglich: Die Verbindung hat kein Abonnement {subscription_id}',
   subscriptions_used_up: 'Abonnieren nicht möglich: Die Verbindung hat {limit} Abonnements',
   taken_id: '{kind} „{id}“ gibt es schon',
-  taken_zone_name: 'muss sich von Ids und Fremd-Ids anderer Zonen unterscheiden',
+  taken_zone_name: 'muss sich von Ids und externen Ids anderer Zonen unterscheiden',
   text_too_long: 'darf nur Texte bis {limit} Byte haben',
   time_far_off: 'liegt mehr als einen Tag von der Zeit des Hubs entfernt',
   token_algorithm: 'Das Zugriffstoken ist ungültig: Sein Algorithmus ist nicht zugelassen',

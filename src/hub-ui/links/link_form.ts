@@ -39,7 +39,7 @@ export function formOf(link: Link | undefined): LinkForm {
 
 /** Returns the first input that the hub could not understand; undefined for a complete form. */
 export function problemOf(form: LinkForm): FailedRequest | undefined {
-  if (form.name.trim() === '') return problem('name', t('Give it a name'));
+  if (form.name.trim() === '') return problem('name', t('Enter a name'));
   if (form.url.trim() === '') return problem('url', t('Enter its URL'));
   if (form.topics.length === 0) return problem('topics', t('Choose at least one topic'));
   if (isTokenMissing(form)) return problem('token', t('Enter the access token'));

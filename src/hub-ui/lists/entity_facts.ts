@@ -63,7 +63,7 @@ function tagFacts<K extends TagKind>(kind: K): readonly Fact<K>[] {
 export const FACTS: { readonly [K in Kind]: readonly Fact<K>[] } = {
   zones: [
     { key: 'type', title: t('Type'), value: ({ type }) => type },
-    { key: 'foreign', title: t('Foreign id'), value: ({ foreign_id: id }) => id ?? undefined },
+    { key: 'foreign', title: t('External ID'), value: ({ foreign_id: id }) => id ?? undefined },
     { key: 'floor', title: t('Floor'), isNumber: true, value: ({ floor }) => floor ?? undefined },
     { key: 'placed', title: t('Placed by'), value: placing },
   ],
@@ -71,7 +71,7 @@ export const FACTS: { readonly [K in Kind]: readonly Fact<K>[] } = {
     { key: 'shape', title: t('Shape'), value: shape },
     { key: 'floor', title: t('Floor'), isNumber: true, value: ({ floor }) => floor ?? undefined },
     { key: 'zone', title: t('Zone'), value: ({ zone_id: id }) => zoneName(id) },
-    { key: 'foreign', title: t('Foreign id'), value: ({ foreign_id: id }) => id ?? undefined },
+    { key: 'foreign', title: t('External ID'), value: ({ foreign_id: id }) => id ?? undefined },
   ],
   trackables: [
     { key: 'type', title: t('Type'), value: ({ type }) => type },

@@ -139,7 +139,7 @@ function Begin({ plan, document, deletes, onBegin }: ComparedFile & { readonly o
   const isNothing = changes === 0 || plan.state !== 'done';
   return (
     <Button kind="main" icon="upload" disabled={isNothing} off={off} onClick={onBegin}>
-      {changes === 1 ? t('Apply 1 change') : t('Apply {count} changes', { count: countText(changes) })}
+      {changes === 1 ? t('Import 1 item') : t('Import {count} items', { count: countText(changes) })}
     </Button>
   );
 }

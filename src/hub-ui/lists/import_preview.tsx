@@ -66,7 +66,7 @@ export function Preview({
           <thead>
             <tr>
               <th scope="col">{t('Kind')}</th>
-              {[t('New'), t('Changed'), t('As it is'), t('Only in the hub')].map((title) => (
+              {[t('New'), t('Changed'), t('Unchanged'), t('Only in the hub')].map((title) => (
                 <th scope="col" class={tableStyles.number} key={title}>
                   {title}
                 </th>
@@ -108,8 +108,8 @@ export function Preview({
         <MemberChanges label={t('Changes')} {...{ changes, count, document, hub }} />
       </Disclosure>
       {plan.rules === 'changed' && <p class={typography.soft}>{t('The locating rules of the hub are replaced.')}</p>}
-      {leftOut === 1 && <Notice>{t('1 entity is skipped.')}</Notice>}
-      {leftOut > 1 && <Notice>{t('{count} entities are skipped.', { count: countText(leftOut) })}</Notice>}
+      {leftOut === 1 && <Notice>{t('1 item is skipped.')}</Notice>}
+      {leftOut > 1 && <Notice>{t('{count} items are skipped.', { count: countText(leftOut) })}</Notice>}
       {notes.map((note) => (
         <Notice key={note} tone="warn">
           {note}
@@ -139,7 +139,7 @@ export function Preview({
       )}
       {isWhole && allMissing > 0 && (
         <Check
-          label={t('Delete entities that are only in the hub: {count}', { count: countText(allMissing) })}
+          label={t('Delete items that are only in the hub: {count}', { count: countText(allMissing) })}
           checked={deletes.others}
           onChange={(others) => onDelete({ ...deletes, others })}
         />

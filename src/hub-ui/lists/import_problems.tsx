@@ -24,13 +24,16 @@ export function ImportProblems({
 }) {
   const { problems = [], problem_count: count = 0 } = plan;
   if (count === 0) return null;
+  // One item may have several problems. The hub lists only the first problems.
+  const listed = new Set(problems.map(({ place }) => itemOf(document, place))).size;
+  const invalid = Math.max(1, problems.length < count ? listed + count - problems.length : listed);
   return (
     <Notice tone="danger">
       <div class={flow.stack}>
         <strong>
-          {count === 1
-            ? t('1 problem: nothing can be imported')
-            : t('{count} problems: nothing can be imported', { count: countText(count) })}
+          {invalid === 1
+            ? t('1 item is invalid. Skip it, or fix the file.')
+            : t('{count} items are invalid. Skip them, or fix the file.', { count: countText(invalid) })}
         </strong>
         <ul class={styles.failures} aria-label={t('Problems')}>
           {problems.slice(0, SHOWN).map((problem) => (
@@ -41,11 +44,17 @@ export function ImportProblems({
           {count > SHOWN && <li>{t('{count} more', { count: countText(count - SHOWN) })}</li>}
         </ul>
         <div>
-          <Button onClick={onLeaveOut}>{t('Skip invalid entities')}</Button>
+          <Button onClick={onLeaveOut}>{t('Skip invalid items')}</Button>
         </div>
       </div>
     </Notice>
   );
+}
+
+/** Key of the item that a path is in. */
+function itemOf(document: HubDocument, place: string): string {
+  const at = entityPathIn(document, place);
+  return at === undefined ? place : `${at.kind} ${at.index}`;
 }
 
 /**

@@ -134,7 +134,7 @@ function Body<K extends Kind>({
     return (
       <Empty icon="search" title={t('No {kind} match the search', { kind: kindsText(kind) })}>
         <p>
-          {t('The search finds words in names, ids, foreign ids and properties that start with your search terms.')}
+          {t('The search finds words in names, ids, external IDs and properties that start with your search terms.')}
         </p>
         <Button onClick={() => setUrlParams({ q: undefined })}>{t('Clear the search')}</Button>
       </Empty>

@@ -39,10 +39,10 @@ export function MethodsPage() {
   return (
     <Page
       title={t('Methods')}
-      lead={t('What the hub and the clients connected to it can be asked to do.')}
+      lead={t('Methods of the hub and of the clients connected to it.')}
       actions={
         <Button icon="redo" onClick={() => void load()}>
-          {t('Look again')}
+          {t('Reload')}
         </Button>
       }
     >

@@ -106,7 +106,7 @@ function infoText({ state, begins_at: begins = '', ends_at: ends = '' }: License
 
 function warningText({ state, ends_at: time = '', grace_ends_at: other = '' }: LicenseInfo): string | undefined {
   if (state === 'invalid') return t('The license key does not verify.');
-  if (state === 'unverifiable') return t('Nothing can verify the license key while license_public_keys is empty.');
+  if (state === 'unverifiable') return t('The license key cannot be verified while license_public_keys is empty.');
   if (state === 'expiring') return t('The license expires on {time}.', { time });
   if (state === 'in_grace')
     return t('The license expired on {time}; its grace period ends on {other}.', { time, other });

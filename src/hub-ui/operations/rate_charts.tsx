@@ -76,7 +76,7 @@ function MetricCharts({ range }: Ranged) {
         event(t('Motions'), 'trackable_motion'),
         { label: t('Sent to clients'), values: sumOf('hub_fanout_delivered_total', 'topic', rates) },
       ],
-      delay: [delay(t('Median'), '0.5'), delay('99 of 100', '0.99')],
+      delay: [delay(t('Median'), '0.5'), delay(t('99th percentile'), '0.99')],
       waiting: [{ label: t('Items'), values: sumOf('hub_lane_pending', 'lane', levels) }],
       busy: [
         { label: t('Main thread'), values: levels(all, 'hub_event_loop_busy_ratio', 100) },
@@ -93,7 +93,7 @@ function MetricCharts({ range }: Ranged) {
       <ChartCard title={t('Motions and sent messages')} {...shared} lines={charts.sent} format={rateText} />
       <ChartCard title={t('Delay of the hub')} {...shared} lines={charts.delay} format={millisecondsText} />
       <ChartCard
-        title={t('Waiting for a thread')}
+        title={t('Queue')}
         {...shared}
         lines={charts.waiting}
         format={(each) => String(Math.round(each))}
@@ -125,7 +125,7 @@ function PageCharts({ range }: Ranged) {
         lines={trip}
         format={millisecondsText}
       />
-      <ChartCard title={t('Received by this page')} times={times} range={range} lines={bytes} format={perSecond} />
+      <ChartCard title={t('Incoming to this page')} times={times} range={range} lines={bytes} format={perSecond} />
     </>
   );
 }

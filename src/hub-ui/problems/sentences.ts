@@ -36,7 +36,7 @@ const LABELS: Readonly<Record<string, string>> = {
   name: t('Name'),
   type: t('Type'),
   floor: t('Floor'),
-  foreign_id: t('Foreign id'),
+  foreign_id: t('External ID'),
   crossing: t('Between two locations'),
   exit_delay: t('Exit delay'),
   entry_delay: t('Entry delay'),

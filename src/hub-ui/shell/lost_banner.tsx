@@ -21,12 +21,12 @@ function Lost() {
   const wait = retryAtMs === undefined ? 0 : Math.ceil((retryAtMs - nowMs) / 1_000);
   const seen = wasConnected.value
     ? t('What you see is {long} old.', { long: durationText(Math.max(0, nowMs - sinceMs)) })
-    : t('Nothing is known of it yet.');
+    : t('No data yet.');
   return (
     <div class={styles.banner} data-lost>
       <Icon name="warning" />
       <p>
-        <strong>{state === 'stale' ? t('The hub has fallen silent.') : t('The hub cannot be reached.')}</strong>{' '}
+        <strong>{state === 'stale' ? t('The hub is not responding.') : t('The hub cannot be reached.')}</strong>{' '}
         {/* Hidden from screen readers, which would announce it every second. */}
         <span aria-hidden="true">{seen}</span>{' '}
         <span aria-hidden="true">{wait > 0 ? t('Next attempt in {wait} s.', { wait }) : t('Trying again …')}</span>

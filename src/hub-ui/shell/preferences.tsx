@@ -10,7 +10,7 @@ import layout from './layout.module.css';
 
 /** Languages with their native names. */
 const LANGUAGES: readonly Option<LanguageChoice>[] = [
-  { value: 'browser', label: t('Of the browser') },
+  { value: 'browser', label: t('Browser default') },
   { value: 'en', label: 'English' },
   { value: 'de', label: 'Deutsch' },
 ];
@@ -23,7 +23,7 @@ export function Preferences() {
       <SelectField
         label={t('Time zone')}
         value={chosenTimeZone ?? ''}
-        options={[{ value: '', label: t('Of the browser') }, ...timeZones().map((value) => ({ value, label: value }))]}
+        options={[{ value: '', label: t('Browser default') }, ...timeZones().map((value) => ({ value, label: value }))]}
         onChange={(zone) => chooseTimeZone(zone === '' ? undefined : zone)}
       />
     </>

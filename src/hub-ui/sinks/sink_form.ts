@@ -108,7 +108,7 @@ export function formOf(sink: StoredSink | undefined, timeZone: string): SinkForm
 
 /** Returns the first input that the hub could not understand; undefined for a complete form. */
 export function problemOf({ name, url, params, headers, ...form }: SinkForm): FailedRequest | undefined {
-  if (name.trim() === '') return { params: { path: 'name' }, message: t('Give it a name') };
+  if (name.trim() === '') return { params: { path: 'name' }, message: t('Enter a name') };
   if (url.trim() === '') return { params: { path: 'url' }, message: t('Enter its URL') };
   if (has(form.type, 'oidc') && isTokenMissing(form)) {
     return { params: { path: 'secret' }, message: t('Enter the access token') };

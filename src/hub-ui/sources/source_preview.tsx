@@ -58,7 +58,7 @@ function Found({ preview: { items, problems, count, skipped } }: { readonly prev
   return (
     <>
       <p>
-        {t('{count} mapped, {skipped} skipped, {refused} refused', {
+        {t('{count} mapped, {skipped} skipped, {refused} rejected', {
           count: countText(count),
           skipped: countText(skipped),
           refused: countText(problems.length),

@@ -41,7 +41,7 @@ async function load(url: string): Promise<void> {
   loading.add(url);
   try {
     const response = await fetch(url);
-    if (!response.ok) throw new Error(t('The world cannot be had: {status}', { status: response.status }));
+    if (!response.ok) throw new Error(t('The world map cannot be loaded: {status}', { status: response.status }));
     loaded.set(url, new WorldPicture(worldOf((await response.json()) as Topology)));
   } catch {
     setTimeout(() => loading.delete(url), RETRY_MS);

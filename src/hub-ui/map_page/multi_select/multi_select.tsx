@@ -87,7 +87,7 @@ export function MultiSelect({ isSelecting, onClose, ...shown }: MultiSelectProps
             />
           ))}
           <div class={styles.end}>
-            <span class={typography.faint}>{t('Shift-click adds or leaves out one.')}</span>
+            <span class={typography.faint}>{t('Shift-click adds or removes one.')}</span>
             <Button kind="quiet" onClick={clearSelected}>
               {t('Clear')}
             </Button>
@@ -132,7 +132,7 @@ function SelectedKind({
           {t('Change')}
         </Button>
       )}
-      <IconButton icon="close" label={t('Leave out {what}', { what: text })} onClick={() => removeKind(kind)} />
+      <IconButton icon="close" label={t('Remove {what} from the selection', { what: text })} onClick={() => removeKind(kind)} />
     </div>
   );
 }

@@ -39,7 +39,7 @@ function ZoneFacts({ id }: { readonly id: string }) {
       <Facts
         rows={[
           idRow(id),
-          [t('Foreign id'), zone.foreign_id ?? undefined],
+          [t('External ID'), zone.foreign_id ?? undefined],
           [t('Floor'), zone.floor ?? undefined],
           [t('Placed by'), points > 0 ? t('{count} control points', { count: points / 2 }) : t('its position')],
           [t('Radius'), zone.radius == null ? undefined : metersText(zone.radius)],
@@ -231,7 +231,7 @@ function positionRows(location: Location, { kind }: MapSelection): readonly Fact
     [t('Accuracy'), accuracy == null ? undefined : metersText(accuracy)],
     [t('Speed'), speed == null ? undefined : `${metersText(speed)}/s`],
     [t('Course'), course == null ? undefined : `${Math.round(course)}°`],
-    [t('Heard from'), kind === 'providers' ? undefined : (provider ?? undefined)],
+    [t('Received from'), kind === 'providers' ? undefined : (provider ?? undefined)],
     [t('Source'), sourceName(source)],
   ];
 }

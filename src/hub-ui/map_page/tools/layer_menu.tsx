@@ -32,7 +32,7 @@ const LABELS: readonly (readonly [string, readonly (readonly [LayerName, string]
     [
       ['tails', t('Tails')],
       ['accuracy', t('Accuracy')],
-      ['clusters', t('Clusters where it is crowded')],
+      ['clusters', t('Clusters in dense areas')],
     ],
   ],
 ];

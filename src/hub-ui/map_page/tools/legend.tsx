@@ -158,7 +158,7 @@ function rowsIn(colors: Palette): readonly Row[] {
           24
         </text>
       </g>,
-      t('This many close together; click to zoom in'),
+      t('Cluster of nearby objects; click to zoom in'),
     ],
     [<circle key="sign" {...ring} r="6" stroke={colors.danger} />, t('Red ring: colliding'), true],
     [<circle key="sign" {...ring} r="6" stroke={colors.selected} />, t('Pink ring or edge: selected')],

@@ -85,7 +85,7 @@ export function AnchorEditor({ id }: { readonly id: string | undefined }) {
           <PointFields draft={draft} field="georeferenced_position" plane="earth" isRemovable />
         </fieldset>
         <fieldset class={styles.group}>
-          <legend class={fieldStyles.legend}>{t('In the meters of its zone')}</legend>
+          <legend class={fieldStyles.legend}>{t('In the coordinates of its zone')}</legend>
           <PointFields draft={draft} field="local_position" plane="zone" isRemovable />
         </fieldset>
         <p class={fieldStyles.help}>

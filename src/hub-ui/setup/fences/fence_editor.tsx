@@ -60,7 +60,7 @@ export function FenceEditor({ id }: { readonly id: string | undefined }) {
         <DraftText draft={draft} field="name" label={t('Name')} example={t('For example Dock A')} />
         <div class={fieldStyles.fields}>
           <DraftNumber draft={draft} field="floor" label={t('Floor')} step="1" example={t('all floors')} />
-          <DraftText draft={draft} field="foreign_id" label={t('Foreign id')} />
+          <DraftText draft={draft} field="foreign_id" label={t('External ID')} />
         </div>
       </Card>
       <FenceShape {...tools} />

@@ -148,7 +148,7 @@ function PlaneFields({ draft, onTool }: FenceTools) {
   return (
     <SelectField
       label={t('Given in')}
-      help={t('In the meters of a zone, the fence moves with the zone. If you change this, draw the fence again.')}
+      help={t('A fence in the coordinates of a zone moves with it. If you change this, draw the fence again.')}
       error={problemOf(draft, 'crs') ?? problemOf(draft, 'zone_id')}
       value={selectedCorner}
       options={[

@@ -116,7 +116,7 @@ export function FilterSection({ draft, of }: { readonly draft: AnyDraft; readonl
       )}
       {isShown && of === 'trackable' && (
         <SelectField
-          label={t('Locations that count')}
+          label={t('Locations in use')}
           error={problemOf(draft, 'filter.fuse')}
           value={filter.fuse == null ? '' : String(filter.fuse)}
           options={FUSE}

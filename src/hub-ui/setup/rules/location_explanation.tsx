@@ -20,8 +20,8 @@ export function LocationExplanation({ id }: { readonly id: string }) {
   const found = useRanked(id, trackable);
   if (found === undefined || found.candidates.length === 0) return null;
   return (
-    <section class={styles.box} aria-label={t('Which location counts')}>
-      <h3 class={typography.caption}>{t('Which location counts, and why')}</h3>
+    <section class={styles.box} aria-label={t('Location priority')}>
+      <h3 class={typography.caption}>{t('Why this location')}</h3>
       <ol class={styles.candidates}>
         {found.candidates.map((candidate) => (
           <CandidateRow key={candidate.location.provider_id} candidate={candidate} />

@@ -38,19 +38,19 @@ export function RuleEffect({ rules, saved }: { readonly rules: Rules; readonly s
       ) : (
         <>
           <Table
-            label={t('Locations that count now')}
+            label={t('Locations in use now')}
             rows={shown}
             keyOf={({ trackable }) => trackable.id}
             columns={[
               { key: 'trackable', title: t('Trackable'), cell: ({ trackable }) => labelOf(trackable) },
-              { key: 'provider', title: t('Location that counts'), cell: ({ winner }) => winner.location.provider_id },
+              { key: 'provider', title: t('Location in use'), cell: ({ winner }) => winner.location.provider_id },
               { key: 'type', title: t('Type'), cell: ({ winner }) => winner.location.provider_type },
               { key: 'rule', title: t('By'), cell: ({ winner }) => <By winner={winner} /> },
               {
                 key: 'other',
                 title: t('Effect'),
                 cell: ({ isOther }) =>
-                  isOther ? <Badge tone="warn">{t('changes when saved')}</Badge> : <Badge>{t('as it is')}</Badge>,
+                  isOther ? <Badge tone="warn">{t('changes when saved')}</Badge> : <Badge>{t('unchanged')}</Badge>,
               },
             ]}
           />

@@ -110,7 +110,7 @@ export function RulesPage() {
     <Page
       title={t('Locating rules')}
       lead={t(
-        'Which location counts for a trackable with several providers. These rules apply to all trackables without rules of their own.',
+        'Rules choose the location of a trackable with several providers. They apply to all trackables without rules of their own.',
       )}
     >
       {theirs !== undefined && <TheirRules rules={theirs} onTake={takeTheirs} onKeep={keepMine} />}

@@ -89,7 +89,7 @@ export function TrackableEditor({ id }: { readonly id: string | undefined }) {
         />
       </Card>
       <TrackableShape draft={draft} />
-      <Card stack title={t('Which location counts')}>
+      <Card stack title={t('Location priority')}>
         <p class={fieldStyles.help}>
           {rules?.length
             ? t('These rules apply instead of those of the hub.')

@@ -69,7 +69,7 @@ function ControlPointsPlace({ draft, tool, onTool, selected, onSelect }: ZoneToo
     <>
       <div class={flow.row}>
         <Button icon="target" aria-pressed={tool === 'points'} onClick={() => toggle('points')}>
-          {t('Click pairs')}
+          {t('Match points')}
         </Button>
         <Button icon="zone" aria-pressed={tool === 'area'} onClick={() => toggle('area')}>
           {t('Draw the area')}

@@ -44,7 +44,7 @@ export function PairTable({
             t('Latitude'),
             ...columns,
             <div key="residual" class={tableStyles.number}>
-              {t('Off by')}
+              {t('Error')}
             </div>,
           ]}
         >
@@ -108,9 +108,9 @@ function FitBadge({
   readonly count: number;
   readonly residuals: readonly number[] | undefined;
 }): ComponentChildren {
-  if (count < 2) return <span class={typography.faint}>{t('Two points place it, three show how well')}</span>;
-  if (residuals === undefined) return <Badge tone="danger">{t('These points do not place it')}</Badge>;
-  if (count === 2) return <Badge tone="warn">{t('Two points: nothing shows an error yet')}</Badge>;
+  if (count < 2) return <span class={typography.faint}>{t('2 points position it; a 3rd shows accuracy')}</span>;
+  if (residuals === undefined) return <Badge tone="danger">{t('These points determine no position')}</Badge>;
+  if (count === 2) return <Badge tone="warn">{t('2 points: a 3rd shows accuracy')}</Badge>;
   const mean = meanResidual(residuals);
   const tone = mean < 0.3 ? 'ok' : mean < 1.5 ? 'warn' : 'danger';
   return (

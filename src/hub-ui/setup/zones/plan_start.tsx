@@ -102,7 +102,7 @@ export function PlanStart({
           onInput={(value) => set({ width: value })}
         />
         <NumberField
-          label={t('Turned by')}
+          label={t('Rotation')}
           unit="°"
           value={placement.rotation}
           error={errorAt(error, 'rotation')}

@@ -66,7 +66,7 @@ export function ZoneEditor({ id }: { readonly id: string | undefined }) {
         <DraftText
           draft={draft}
           field="foreign_id"
-          label={t('Foreign id')}
+          label={t('External ID')}
           help={t('Its id in the locating system, as in the source of locations.')}
         />
       </Card>

@@ -55,5 +55,5 @@ export const PLACINGS: readonly { readonly value: Placing; readonly label: strin
     label: t('Benchmark'),
     help: t('An origin in a UTM or UPS plane, and the rotation of the axes.'),
   },
-  { value: 'none', label: t('Nowhere'), help: t('Positions stay in the meters of the zone.') },
+  { value: 'none', label: t('Not placed'), help: t('Positions stay in the meters of the zone.') },
 ];
