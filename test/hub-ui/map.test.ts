@@ -79,7 +79,8 @@ test('A clicked trackable shows its position and its fence', { skip }, async (t)
   await counts(page, '1 trackable');
   await page.mouse.click(...(await middle(page)));
   await panel(page).getByRole('heading', { name: 'Forklift 7' }).waitFor();
-  await panel(page).getByText('Dock A').waitFor();
+  await panel(page).getByText('Dock A', { exact: true }).waitFor();
+  await panel(page).getByText('Technical').click();
   await panel(page).getByText('Hall', { exact: true }).waitFor();
   await page.waitForURL((url) => url.searchParams.get('sel') === `trackables:${FORKLIFT.id}`);
   await move(hub, 'tag-1', [50, 20], { floor: 0, accuracy: 0.25 });
@@ -87,13 +88,12 @@ test('A clicked trackable shows its position and its fence', { skip }, async (t)
   await panel(page).getByText('0.25 m').waitFor();
 });
 
-test('A clicked fence lists the objects inside, and glows on an entry', { skip }, async (t) => {
+test('A clicked fence lists the objects inside', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   const page = await lookAt(t, hub, [20, 20]);
   const [x, y] = await middle(page);
   const inside: [number, number] = [x + 40, y + 40];
-  const look = async (): Promise<string> => JSON.stringify(await colorsAt(page, inside));
   // 10 m are some 100 pixels. North of the fence is only the hall, which a click before it is drawn would select.
   await untilHolds(page, async () => {
     const [hall, both] = [await colorsAt(page, [x + 40, y - 160]), await colorsAt(page, inside)];
@@ -103,11 +103,8 @@ test('A clicked fence lists the objects inside, and glows on an entry', { skip }
   const fence = page.getByRole('complementary', { name: 'Selected fence' });
   await fence.getByRole('heading', { name: 'Dock A' }).waitFor();
   await fence.getByText('none').first().waitFor();
-  await fence.getByRole('button', { name: 'Close' }).click();
-  const calm = await look();
   await move(hub, 'tag-1', [20, 20]);
-  await untilHolds(page, async () => (await look()) !== calm);
-  await untilHolds(page, async () => (await look()) === calm);
+  await fence.getByText('Forklift 7').waitFor();
 });
 
 test('The search finds names, ids and properties, and pans to the match', { skip }, async (t) => {
@@ -295,7 +292,7 @@ test('Clicking a cluster zooms to its members', { skip }, async (t) => {
   await panel(page).getByRole('heading', { name: 'Cart 2' }).waitFor();
 });
 
-test('Trackables that collide have a ring until they separate', { skip }, async (t) => {
+test('Trackables that collide have a cross until they separate', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   await hub.post('/trackables', { type: 'omlox', name: 'Cart', location_providers: ['tag-2'], radius: 1 });
@@ -304,7 +301,7 @@ test('Trackables that collide have a ring until they separate', { skip }, async 
   await counts(page, '1 trackable');
   const [x, y] = await middle(page);
   const isRed = async (): Promise<boolean> =>
-    (await colorsAt(page, [x, y - 13])).some(([r, g, b]) => r > 170 && g < 90 && b < 90);
+    (await colorsAt(page, [x + 7, y - 7])).some(([r, g, b]) => r > 170 && g < 90 && b < 90);
   assert.equal(await isRed(), false);
   await move(hub, 'tag-2', [60.5, 20]);
   await untilHolds(page, isRed);

@@ -108,8 +108,9 @@ function compare(page: Page, scene: Scene): Promise<Compared> {
         all,
         {
           symbol, scale: 1, tails: false, accuracy: false, clusters: false, trail: undefined, floor: undefined,
-          palette: { halo: '#ffffff', danger: '#c0392b', selected: '#c2185b', unassigned: '#7a3db8' },
-          colors: ['#0b6e66', '#b35900'], selectedId: '7', chosen: ids(97), colliding: isAlarmed ? ids(31) : new Set(),
+          palette: { halo: '#ffffff', critical: '#c0392b', warning: '#9a5a00', selected: '#c2185b', unassigned: '#7a3db8' },
+          colors: ['#0b6e66', '#b35900'], selectedId: '7', chosen: ids(97), colliding: isAlarmed ? ids(37) : new Set(),
+          alarms: new Map(isAlarmed ? [...ids(31)].map((id, i) => [id, i % 2 === 0 ? 'critical' : 'warning']) : []),
           marked: { symbol: 'unassigned', isOnly: false },
         },
         screen,

@@ -27,14 +27,24 @@ let isSummaryDue = false;
 /** Number of unacknowledged alerts. */
 export const raisedCount = computed(() => count('raised'));
 
-/** Ids of the objects of raised alerts, for the map. */
-export const alarmed = computed(() => {
-  const [trackables, providers, fences] = [new Set<string>(), new Set<string>(), new Set<string>()];
+type AlarmSeverity = Exclude<Alert['severity'], 'info'>;
+export type Alarms = ReadonlyMap<string, AlarmSeverity>;
+
+/** Highest severity of the raised alerts of each object and fence, for the map. Alerts for information are not on it. */
+export const alarmed = computed((): Readonly<Record<'trackables' | 'providers' | 'fences', Alarms>> => {
+  const trackables = new Map<string, AlarmSeverity>();
+  const providers = new Map<string, AlarmSeverity>();
+  const fences = new Map<string, AlarmSeverity>();
   for (const alert of alerts.value.values()) {
-    if (alert.state !== 'raised') continue;
-    if (alert.fence_id != null) fences.add(alert.fence_id);
-    if (alert.provider_id != null) providers.add(alert.provider_id);
-    for (const id of [alert.trackable_id, alert.other_trackable_id]) if (id != null) trackables.add(id);
+    const { severity } = alert;
+    if (alert.state !== 'raised' || severity === 'info') continue;
+    const put = (alarms: Map<string, AlarmSeverity>, id: string | null | undefined): void => {
+      if (id != null && alarms.get(id) !== 'critical') alarms.set(id, severity);
+    };
+    put(fences, alert.fence_id);
+    put(providers, alert.provider_id);
+    put(trackables, alert.trackable_id);
+    put(trackables, alert.other_trackable_id);
   }
   return { trackables, providers, fences };
 });

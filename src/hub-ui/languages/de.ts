@@ -163,7 +163,7 @@ export const german = {
   'All {kind}': 'Alle {kind}',
   'Also copy the zones of the floor, with plans and anchors':
     'Auch die Zonen der Etage kopieren, mit Plänen und Ankern',
-  'Amber edge: something has just left': 'Gelbe Kante: gerade ist etwas ausgetreten',
+  'Amber ring or edge: warning': 'Gelber Ring oder gelbe Kante: Warnung',
   'An anchor is a fixed device of a locating system.': 'Ein Anker ist ein festes Gerät eines Ortungssystems.',
   'An earlier row without an id has the same name. This row becomes another trackable.':
     'Eine frühere Zeile ohne Id hat denselben Namen. Aus dieser Zeile wird ein weiteres Trackable.',
@@ -534,6 +534,7 @@ export const german = {
   'Go to a position or place': 'Gehe zu Position oder Ort',
   'Go to a time': 'Zu einer Zeit springen',
   'Go to the map': 'Zur Karte',
+  'Gray edge: something has just left': 'Graue Kante: gerade ist etwas ausgetreten',
   'Green edge: something has just entered': 'Grüne Kante: gerade ist etwas eingetreten',
   'Grid or row': 'Raster oder Reihe',
   'Received from': 'Empfangen über',
@@ -907,7 +908,8 @@ export const german = {
   'Reading the file': 'Datei wird gelesen',
   Reconnecting: 'Verbindet neu',
   Rectangle: 'Rechteck',
-  'Red ring: colliding': 'Roter Ring: kollidiert',
+  'Red cross: colliding': 'Rotes Kreuz: kollidiert',
+  'Red ring or edge: critical alert': 'Roter Ring oder rote Kante: kritischer Alarm',
   Redo: 'Wiederholen',
   Remove: 'Entfernen',
   'Remove field': 'Feld entfernen',

@@ -67,10 +67,13 @@ export function FirstRun() {
         </Step>
       </ol>
       <p class={`${typography.soft} ${styles.else}`}>
-        {tParts('{import}, or send a position: the hub creates each provider with its first position. See the {pages}.', {
-          import: <Link href="/lists">{t('Import a file')}</Link>,
-          pages: <a href={`${PREFIX}/hub/docs`}>{t('API pages')}</a>,
-        })}
+        {tParts(
+          '{import}, or send a position: the hub creates each provider with its first position. See the {pages}.',
+          {
+            import: <Link href="/lists">{t('Import a file')}</Link>,
+            pages: <a href={`${PREFIX}/hub/docs`}>{t('API pages')}</a>,
+          },
+        )}
       </p>
     </section>
   );

@@ -1,9 +1,11 @@
+import type { Alarms } from '../alerts/alert_store.ts';
 import { HeatLayer } from '../history/heat_layer.tsx';
 import { PastLayer } from '../history/past_layer.tsx';
 import { TimeBar } from '../history/time_bar.tsx';
 import { type LiveLayersProps, movingLayerProps } from './layers/live_layers.tsx';
 
 const NONE: ReadonlySet<string> = new Set();
+const NO_ALARMS: Alarms = new Map();
 /** What moves, from below. */
 const MOVING = [
   { kind: 'providers', symbol: 'provider' },
@@ -18,7 +20,7 @@ export function HistoryOnMap(
   >,
 ) {
   const { layers, floor, selection, isPast, onMoved } = props;
-  const look = { ...movingLayerProps(props), colliding: NONE };
+  const look = { ...movingLayerProps(props), colliding: NONE, alarms: NO_ALARMS };
   const areProviders = layers.has('providers') && !layers.has('trackables');
   return (
     <>

@@ -92,12 +92,7 @@ function MetricCharts({ range }: Ranged) {
       <ChartCard title={t('Events')} {...shared} lines={charts.events} format={rateText} />
       <ChartCard title={t('Motions and sent messages')} {...shared} lines={charts.sent} format={rateText} />
       <ChartCard title={t('Delay of the hub')} {...shared} lines={charts.delay} format={millisecondsText} />
-      <ChartCard
-        title={t('Queue')}
-        {...shared}
-        lines={charts.waiting}
-        format={(each) => String(Math.round(each))}
-      />
+      <ChartCard title={t('Queue')} {...shared} lines={charts.waiting} format={(each) => String(Math.round(each))} />
       <ChartCard title={t('Processor')} {...shared} lines={charts.busy} format={percentText} />
       <ChartCard title={t('Memory')} {...shared} lines={charts.memory} format={bytesText} />
     </>

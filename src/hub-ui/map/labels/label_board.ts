@@ -3,7 +3,7 @@ import { boxesOf } from '../objects/clusters.ts';
 import type { MovingLayerState } from '../objects/moving_layer.tsx';
 import { type AreaName, areaName } from '../plane/label_position.ts';
 import type { CanvasFrame } from '../view/canvas_layer.ts';
-import type { Palette } from '../view/palette.ts';
+import type { AlarmSeverity, Palette } from '../view/palette.ts';
 import { AROUND, LABEL_PIXELS, placeLabels, type Side, type LabelStates, type LabelRequest } from './labels.ts';
 
 /** Density of labels: `auto` shows those that have room, `all` as many as fit without overlap. */
@@ -18,13 +18,16 @@ export interface NamedArea {
   readonly isSelected: boolean;
 }
 
+/** Reason why the label of an object comes before others. */
+export type Emphasis = AlarmSeverity | 'collision';
+
 /** Moving objects with labels. */
 export interface NamedObjects {
   readonly kind: 'trackables' | 'providers';
   readonly moving: MovingLayerState | undefined;
   readonly selectedId: string | undefined;
-  /** Ids of objects with an alert. */
-  readonly alarmed: ReadonlySet<string>;
+  /** Objects with an alert, and colliding ones, by id. */
+  readonly alarmed: ReadonlyMap<string, Emphasis>;
 }
 
 export interface BoardLook {
@@ -153,7 +156,8 @@ export class LabelBoard {
       const [x, y] = [screen.x[i]! / look.scale, screen.y[i]! / look.scale];
       if (!isCrowd) symbols.push(x, y);
       const isSelected = facts.id === selectedId;
-      const isAlarmed = !isSelected && alarmed.size > 0 && alarmed.has(facts.id);
+      const emphasis = isSelected || alarmed.size === 0 ? undefined : alarmed.get(facts.id);
+      const isAlarmed = emphasis !== undefined;
       const key = isProvider ? `provider ${facts.id}` : facts.id;
       if (!isSelected) {
         if (!isAlarmed && isCrowd && look.shown === 'auto') continue;
@@ -175,11 +179,15 @@ export class LabelBoard {
         sides: AROUND,
         isImportant: isSelected || isAlarmed,
         text,
-        color: isSelected ? look.palette.selected : isAlarmed ? look.palette.danger : look.palette.ink,
+        color: isSelected ? look.palette.selected : colorOf(emphasis, look.palette),
         weight,
       });
     }
   }
+}
+
+function colorOf(emphasis: Emphasis | undefined, colors: Palette): string {
+  return emphasis === undefined || emphasis === 'collision' ? colors.ink : colors[emphasis];
 }
 
 function shortened(text: string): string {

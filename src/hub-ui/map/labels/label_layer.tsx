@@ -11,7 +11,7 @@ import type { MapSelection } from '../view/map_url.ts';
 import { useMap } from '../view/map_view.tsx';
 import { palette } from '../view/palette.ts';
 import { Z } from '../view/vector_layer.ts';
-import { LabelBoard, type NamedArea, type NamesShown } from './label_board.ts';
+import { LabelBoard, type NamedArea, type NamesShown, type Emphasis } from './label_board.ts';
 
 /** Interval at which objects inside fences are determined. */
 const INSIDE_MS = 1_000;
@@ -42,9 +42,9 @@ export function LabelLayer({
   readonly trackables: MovingKind;
   readonly providers: MovingKind;
   readonly selection: MapSelection | undefined;
-  /** Ids of trackables and providers with an alert. */
-  readonly alarmed: ReadonlySet<string>;
-  readonly alarmedProviders: ReadonlySet<string>;
+  /** Trackables and providers with an alert, and colliding ones, by id. */
+  readonly alarmed: ReadonlyMap<string, Emphasis>;
+  readonly alarmedProviders: ReadonlyMap<string, Emphasis>;
   /** Handle by which other layers redraw the labels after movement. */
   readonly holder: { current: { redraw(): void } | undefined };
 }) {

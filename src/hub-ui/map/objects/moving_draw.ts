@@ -5,8 +5,9 @@ import { clusterObjects, radiusOf } from './clusters.ts';
 import { densityOf } from './density.ts';
 import type { MovingObjects } from './moving_objects.ts';
 import { locate, type MovingLook, type OnScreen, type Scene } from './moving_screen.ts';
+import type { AlarmSeverity } from '../view/palette.ts';
 import { drawAccuracy, drawOutlines, drawTails, drawTrail } from './path_draw.ts';
-import { drawRings, drawSymbols } from './symbol_draw.ts';
+import { drawPulses, drawRings, drawSymbols, severitiesOf } from './symbol_draw.ts';
 
 /** Pixels per meter below which the map counts as zoomed far out. */
 const FAR = 1.2;
@@ -38,30 +39,58 @@ export function drawMoving(
   drawOutlines(scene);
   if (look.accuracy && screen.drawn <= ACCURACY_MAX) drawAccuracy(scene, pixelsPerMeter);
   drawSymbols(scene);
+  drawPulses(scene);
   drawRings(scene);
 }
 
-/** Draws clusters with their counts. If objects have colors, a ring shows the share of each. */
-function drawClusters({ frame: { context }, objects: { group }, look, screen }: Scene): void {
+/**
+ * Draws clusters with their counts. A ring shows the share of the members with alerts, by severity. If objects have colors, an
+ * inner ring shows the share of each.
+ */
+function drawClusters(scene: Scene): void {
+  const { frame, objects, look, screen } = scene;
+  const { context } = frame;
   const { palette, colors } = look;
   const isColored = colors.length > 1;
+  const severities = severitiesOf(scene);
+  const severityColors = [palette.critical, palette.warning, palette.cluster];
   context.textAlign = 'center';
   context.textBaseline = 'middle';
   context.font = '600 12px Inter, system-ui, sans-serif';
   for (const { x, y, count, members } of screen.clusters) {
     const radius = radiusOf(count);
+    const alerts = alertsOf(members, severities);
+    const isDonut = isColored || alerts !== undefined;
     context.beginPath();
     context.arc(x, y, radius, 0, 2 * Math.PI);
-    context.fillStyle = isColored ? palette.halo : palette.cluster;
+    context.fillStyle = isDonut ? palette.halo : palette.cluster;
     context.fill();
     context.lineWidth = 4;
     context.strokeStyle = palette.halo;
     context.stroke();
-    if (isColored) drawRing(context, { x, y, radius }, { counts: countsOf(members, group, colors.length), colors });
-    context.fillStyle = isColored ? palette.ink : palette.clusterInk;
+    if (isColored) {
+      const counts = countsOf(members, objects.group, colors.length);
+      drawRing(context, { x, y, radius: radius - 1 }, { counts, colors });
+    }
+    if (alerts !== undefined) {
+      const ring = { x, y, radius: isColored ? radius + 3 : radius - 1 };
+      drawRing(context, ring, { counts: alerts, colors: severityColors });
+    }
+    context.fillStyle = isDonut ? palette.ink : palette.clusterInk;
     context.fillText(countText(count), x, y + 0.5);
   }
   context.textAlign = 'start';
+}
+
+/** Number of members with a critical alert, with a warning, and without; undefined if none has an alert. */
+function alertsOf(members: readonly number[], severities: ReadonlyMap<number, AlarmSeverity>): Uint32Array | undefined {
+  if (severities.size === 0) return undefined;
+  const counts = new Uint32Array(3);
+  for (const i of members) {
+    const severity = severities.get(i);
+    counts[severity === 'critical' ? 0 : severity === 'warning' ? 1 : 2]!++;
+  }
+  return counts[2] === members.length ? undefined : counts;
 }
 
 function countsOf(members: readonly number[], group: ArrayLike<number>, groups: number): Uint32Array {
@@ -83,7 +112,7 @@ function drawRing(
     if (count === 0) continue;
     const to = from + (2 * Math.PI * count) / all;
     context.beginPath();
-    context.arc(x, y, radius - 1, from, to);
+    context.arc(x, y, radius, from, to);
     context.strokeStyle = colors[group] ?? '';
     context.stroke();
     from = to;

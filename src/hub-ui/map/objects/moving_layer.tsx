@@ -13,6 +13,7 @@ import { drawMoving } from './moving_draw.ts';
 import { MovingObjects } from './moving_objects.ts';
 import { type MovingLook, newScreen, type OnScreen } from './moving_screen.ts';
 import type { LayerSymbol } from './sprites.ts';
+import { PULSE_MS } from './symbol_draw.ts';
 import { Trail } from './trail.ts';
 import { useGroups } from './use_groups.ts';
 
@@ -85,6 +86,18 @@ export function useMovingCanvas({ holder, seen, isMarked, ...given }: LayerOptio
     };
   }, [layer, seen]);
   useGroups({ objects: moving.objects, layer }, { symbol, colorBy });
+  const { pulses } = given;
+  useEffect(() => {
+    if (pulses === undefined || pulses.size === 0) return;
+    const untilMs = Math.max(...pulses.values()) + PULSE_MS;
+    let frame = 0;
+    const draw = (): void => {
+      layer.redraw();
+      if (now() <= untilMs) frame = requestAnimationFrame(draw);
+    };
+    draw();
+    return () => cancelAnimationFrame(frame);
+  }, [pulses, layer]);
   // All other options only affect drawing.
   useEffect(() => layer.redrawSoon());
   return { moving, layer };

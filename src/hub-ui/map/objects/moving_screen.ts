@@ -1,5 +1,5 @@
 import type { CanvasFrame } from '../view/canvas_layer.ts';
-import type { Palette } from '../view/palette.ts';
+import type { AlarmSeverity, Palette } from '../view/palette.ts';
 import type { Cluster } from './clusters.ts';
 import type { Density } from './density.ts';
 import type { MovingObjects } from './moving_objects.ts';
@@ -23,8 +23,12 @@ export interface MovingLook {
   readonly selectedId: string | undefined;
   /** Ids of the objects in a multiple selection. */
   readonly multiSelected?: ReadonlySet<string> | undefined;
-  /** Ids of objects that collide or have an alert. */
+  /** Ids of objects that collide. */
   readonly colliding: ReadonlySet<string>;
+  /** Severities of the alerts of objects, by id. */
+  readonly alarms: ReadonlyMap<string, AlarmSeverity>;
+  /** Times at which objects got a critical alert, by id: each pulses once. */
+  readonly pulses?: ReadonlyMap<string, number> | undefined;
   /** Symbol of marked objects, and whether only those are drawn. Undefined: marked objects look like all others. */
   readonly marked?: { readonly symbol: SymbolName; readonly isOnly: boolean } | undefined;
   /** Floor to show; undefined for all floors. */

@@ -9,13 +9,13 @@ export interface Sprites {
 /** Kind of the objects in a layer. */
 export type LayerSymbol = 'trackable' | 'provider';
 export type SymbolName = LayerSymbol | 'unassigned';
-/** `alarm` is the ring around objects that collide or have an alert. */
-type PictureName = SymbolName | 'alarm';
+/** `alarm` is the ring around objects with an alert, `collision` the cross next to objects that collide. */
+type PictureName = SymbolName | 'alarm' | 'collision';
 
 const DIRECTIONS = 36;
 const SIZE = 26;
 const ALARM_SIZE = 32;
-const ALARM_RADIUS = 13;
+export const ALARM_RADIUS = 13;
 const made = new Map<string, Sprites>();
 
 /** Column of the symbol for a heading in degrees; NaN is the first. */
@@ -38,7 +38,7 @@ export function spritesOf(
   const key = `${symbol} ${color} ${halo} ${pixelRatio} ${isSmall}`;
   const known = made.get(key);
   if (known !== undefined) return known;
-  const [size, columns] = symbol === 'alarm' ? [ALARM_SIZE, 1] : [SIZE, DIRECTIONS + 1];
+  const [size, columns] = symbol === 'alarm' || symbol === 'collision' ? [ALARM_SIZE, 1] : [SIZE, DIRECTIONS + 1];
   const image = document.createElement('canvas');
   image.width = size * columns * pixelRatio;
   image.height = size * pixelRatio;
@@ -68,6 +68,10 @@ function drawSymbol(
 ): void {
   if (symbol === 'alarm') {
     drawAlarm(context, color, halo);
+    return;
+  }
+  if (symbol === 'collision') {
+    drawCollision(context, color, halo);
     return;
   }
   const radius = isSmall ? 2 : symbol === 'trackable' ? 5.5 : 3.5;
@@ -103,6 +107,23 @@ function drawSymbol(
   context.fill();
   context.lineWidth = isSmall ? 1 : 1.75;
   context.strokeStyle = color;
+  context.stroke();
+}
+
+/** A cross at the upper right of the symbol, inside the ring of an alert. */
+function drawCollision(context: CanvasRenderingContext2D, color: string, halo: string): void {
+  const [x, y, half] = [7, -7, 3];
+  context.beginPath();
+  context.moveTo(x - half, y - half);
+  context.lineTo(x + half, y + half);
+  context.moveTo(x + half, y - half);
+  context.lineTo(x - half, y + half);
+  context.lineCap = 'round';
+  context.strokeStyle = halo;
+  context.lineWidth = 5;
+  context.stroke();
+  context.strokeStyle = color;
+  context.lineWidth = 2;
   context.stroke();
 }
 

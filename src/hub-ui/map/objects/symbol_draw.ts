@@ -1,5 +1,6 @@
 import { type Scene, STALE_MS } from './moving_screen.ts';
-import { type Sprites, type SymbolName, spriteColumn, spritesOf } from './sprites.ts';
+import type { AlarmSeverity } from '../view/palette.ts';
+import { ALARM_RADIUS, type Sprites, type SymbolName, spriteColumn, spritesOf } from './sprites.ts';
 
 const LOST_MS = 60_000;
 /** Number of symbols from which a bitmap is faster than the canvas. */
@@ -42,27 +43,86 @@ export function drawSymbols({ frame, objects, look, screen, nowMs }: Scene): voi
   context.globalAlpha = 1;
   drawAlarms({ frame, objects, look, screen }, { pixelRatio, isCrowd });
   if (isCrowd) screen.crowd.end(context);
+  drawCollisions({ frame, objects, look, screen }, pixelRatio);
 }
 
-/** Draws rings around objects with an alert, from one cached image: hundreds of paths would dominate the frame. */
-function drawAlarms(
-  { frame: { context }, objects, look, screen }: Omit<Scene, 'nowMs'>,
-  { pixelRatio, isCrowd }: { readonly pixelRatio: number; readonly isCrowd: boolean },
+/** Duration and width of the pulse around an object with a new critical alert. */
+export const PULSE_MS = 900;
+const PULSE_PIXELS = 18;
+
+type Marked = Omit<Scene, 'nowMs'>;
+
+/** Draws signs from cached images: hundreds of paths would dominate the frame. */
+function drawSigns(
+  { frame: { context }, look, screen }: Marked,
+  signOf: (index: number) => Sprites | undefined,
+  isCrowd: boolean,
 ): void {
-  const { colliding, palette, scale } = look;
-  if (colliding.size === 0) return;
-  const alarmed = new Set<number | undefined>();
-  for (const id of colliding) alarmed.add(objects.indexOf(id));
-  const ring = spritesOf('alarm', { color: palette.danger, halo: palette.halo, pixelRatio, isSmall: false });
-  const side = ring.size * pixelRatio;
-  const size = ring.size * scale;
   for (let s = 0; s < screen.drawn; s++) {
     const i = screen.indices[s]!;
-    if (!alarmed.has(i)) continue;
+    const sign = signOf(i);
+    if (sign === undefined) continue;
     const [x, y] = [screen.x[i]!, screen.y[i]!];
-    if (isCrowd) screen.crowd.add(ring, 0, [x, y], 1);
-    else context.drawImage(ring.image, 0, 0, side, side, x - size / 2, y - size / 2, size, size);
+    const side = sign.size * sign.pixelRatio;
+    const size = sign.size * look.scale;
+    if (isCrowd) screen.crowd.add(sign, 0, [x, y], 1);
+    else context.drawImage(sign.image, 0, 0, side, side, x - size / 2, y - size / 2, size, size);
   }
+}
+
+/** Draws rings around objects with an alert, in the color of its severity. */
+function drawAlarms(
+  scene: Marked,
+  { pixelRatio, isCrowd }: { readonly pixelRatio: number; readonly isCrowd: boolean },
+) {
+  const severities = severitiesOf(scene);
+  if (severities.size === 0) return;
+  const { palette } = scene.look;
+  const spriteOf = (color: string): Sprites =>
+    spritesOf('alarm', { color, halo: palette.halo, pixelRatio, isSmall: false });
+  const rings = { critical: spriteOf(palette.critical), warning: spriteOf(palette.warning) };
+  const ringOf = (i: number): Sprites | undefined => {
+    const severity = severities.get(i);
+    return severity && rings[severity];
+  };
+  drawSigns(scene, ringOf, isCrowd);
+}
+
+/** Draws crosses next to colliding objects. They overlap symbols, so they are never part of the bitmap of a crowd. */
+function drawCollisions(scene: Marked, pixelRatio: number): void {
+  const { objects, look } = scene;
+  if (look.colliding.size === 0) return;
+  const indices = new Set<number | undefined>();
+  for (const id of look.colliding) indices.add(objects.indexOf(id));
+  const { critical: color, halo } = look.palette;
+  const cross = spritesOf('collision', { color, halo, pixelRatio, isSmall: false });
+  drawSigns(scene, (i) => (indices.has(i) ? cross : undefined), false);
+}
+
+/** Severities of the objects with an alert, by index. */
+export function severitiesOf({ objects, look }: Pick<Scene, 'objects' | 'look'>): ReadonlyMap<number, AlarmSeverity> {
+  const severities = new Map<number, AlarmSeverity>();
+  for (const [id, severity] of look.alarms) {
+    const index = objects.indexOf(id);
+    if (index !== undefined) severities.set(index, severity);
+  }
+  return severities;
+}
+
+/** Draws a ring that grows once around each object with a new critical alert. */
+export function drawPulses({ frame: { context }, objects, look, screen, nowMs }: Scene): void {
+  for (const [id, startMs] of look.pulses ?? []) {
+    const share = (nowMs - startMs) / PULSE_MS;
+    const i = objects.indexOf(id);
+    if (i === undefined || share < 0 || share >= 1 || !screen.indices.subarray(0, screen.drawn).includes(i)) continue;
+    context.globalAlpha = 1 - share;
+    context.beginPath();
+    context.arc(screen.x[i]!, screen.y[i]!, (ALARM_RADIUS + share * PULSE_PIXELS) * look.scale, 0, 2 * Math.PI);
+    context.strokeStyle = look.palette.critical;
+    context.lineWidth = 3 * look.scale;
+    context.stroke();
+  }
+  context.globalAlpha = 1;
 }
 
 function alphaOf(silentMs: number): number {

@@ -12,12 +12,16 @@ import type { Zone } from '../../../model/zone.ts';
 import { labelOf } from '../../hub/entity_kinds.ts';
 import { areaName } from '../plane/label_position.ts';
 import { useMap } from '../view/map_view.tsx';
-import { type Palette, palette } from '../view/palette.ts';
+import { type AlarmSeverity, type Palette, palette } from '../view/palette.ts';
 import { useVectorLayer, Z } from '../view/vector_layer.ts';
 import { fenceFeature, zoneFeature } from './features.ts';
 
-/** Highlight of a fence: a recent event, or an alert. */
-export type FenceGlow = 'entry' | 'exit' | 'danger';
+/** Highlight of the edge of a fence: a recent event, or an alert. */
+export interface FenceGlow {
+  readonly is: 'entry' | 'exit' | AlarmSeverity;
+  /** 0 to 1; events fade. */
+  readonly strength: number;
+}
 
 const FONT = '12px Inter, system-ui, sans-serif';
 
@@ -74,15 +78,13 @@ export function FenceLayer({
       const fence = feature.get('fence') as Fence;
       const glow = glows?.get(fence.id);
       const isSelected = fence.id === selectedId;
-      const base = isSelected ? colors.selected : colors.fence;
-      const color = glow === undefined ? base : colors[glow];
+      const color = isSelected ? colors.selected : colors.fence;
       const area = new Style({
-        stroke: new Stroke({ color, width: glow !== undefined || isSelected ? 3 : 1.5 }),
-        fill: new Fill({ color: glow === undefined ? colors.fenceFill : faint(color) }),
-        zIndex: glow === undefined ? 0 : 1,
+        stroke: new Stroke({ color, width: isSelected ? 3 : 1.5 }),
+        fill: new Fill({ color: colors.fenceFill }),
       });
-      const label = { text: labelOf(fence), color: base, colors, feature, resolution, isZone: false };
-      return [area, ...arrowOn(feature, color), ...labelOn(labels, label)];
+      const label = { text: labelOf(fence), color, colors, feature, resolution, isZone: false };
+      return [area, ...glowOn(glow, colors), ...arrowOn(feature, color), ...labelOn(labels, label)];
     },
     [colors, selectedId, glows, labels],
   );
@@ -128,7 +130,11 @@ function labelOn(isOn: boolean, { text, color, colors, feature, resolution, isZo
   ];
 }
 
-/** Makes a palette color almost transparent. */
-function faint(color: string): string {
-  return `${color}1c`;
+/** Style of a highlighted edge, above the edges of other fences. The fill stays: it would hide what is inside. */
+function glowOn(glow: FenceGlow | undefined, colors: Palette): Style[] {
+  if (glow === undefined) return [];
+  const alpha = Math.round(255 * glow.strength)
+    .toString(16)
+    .padStart(2, '0');
+  return [new Style({ stroke: new Stroke({ color: `${colors[glow.is]}${alpha}`, width: 3.5 }), zIndex: 1 })];
 }

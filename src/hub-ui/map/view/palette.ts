@@ -29,8 +29,9 @@ const LIGHT = {
   fence: '#1c5fb8',
   fenceFill: 'rgb(28 95 184 / 0.09)',
   entry: '#0f8f5a',
-  exit: '#b36b00',
-  danger: '#c8281e',
+  exit: '#5d6974',
+  critical: '#c8281e',
+  warning: '#9a5a00',
   selected: '#c2185b',
   cluster: '#0b6e66',
   clusterInk: '#ffffff',
@@ -66,12 +67,16 @@ const DARK: Palette = {
   fence: '#79b1ff',
   fenceFill: 'rgb(121 177 255 / 0.10)',
   entry: '#4cd68f',
-  exit: '#ffb454',
-  danger: '#ff6b60',
+  exit: '#a2adb8',
+  critical: '#ff6b60',
+  warning: '#ffb454',
   selected: '#ff7ab0',
   cluster: '#3bd0bd',
   clusterInk: '#04231f',
 };
+
+/** Severities of alerts that the map shows, each in the color of its name. */
+export type AlarmSeverity = 'critical' | 'warning';
 
 /** Palette of the current theme; reads a signal. */
 export function palette(): Palette {

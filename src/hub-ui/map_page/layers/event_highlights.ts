@@ -1,23 +1,30 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { CollisionEvent, FenceEvent } from '../../../model/events.ts';
+import { type Alarms, alertsState } from '../../alerts/alert_store.ts';
 import { subscribe } from '../../hub/live.ts';
+import { PULSE_MS } from '../../map/objects/symbol_draw.ts';
 import type { FenceGlow } from '../../map/site/area_layers.tsx';
 
-const GLOW_MS = 1_800;
+const NO_PULSES: ReadonlyMap<string, number> = new Map();
+const GLOW_MS = 2_000;
+/** Interval between two steps of the fading. */
+const FADE_MS = 200;
 
-/** Returns the fences with a very recent entry or exit. */
+/** Returns the fences with a recent entry or exit, which fade. */
 export function useGlows(): ReadonlyMap<string, FenceGlow> {
   const [glows, setGlows] = useState<ReadonlyMap<string, FenceGlow>>(new Map());
   useEffect(() => {
-    const until = new Map<string, { glow: FenceGlow; untilMs: number }>();
+    const until = new Map<string, { is: 'entry' | 'exit'; untilMs: number }>();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const show = (): void => {
       const nowMs = Date.now();
       for (const [id, { untilMs }] of until) if (untilMs <= nowMs) until.delete(id);
-      setGlows(new Map([...until].map(([id, { glow }]) => [id, glow])));
+      const shown = [...until].map(
+        ([id, { is, untilMs }]) => [id, { is, strength: (untilMs - nowMs) / GLOW_MS }] as const,
+      );
+      setGlows(new Map(shown));
       clearTimeout(timer);
-      const next = Math.min(...[...until.values()].map(({ untilMs }) => untilMs));
-      if (Number.isFinite(next)) timer = setTimeout(show, Math.max(50, next - nowMs));
+      if (until.size > 0) timer = setTimeout(show, FADE_MS);
     };
     const end = subscribe(
       'fence_events',
@@ -25,7 +32,7 @@ export function useGlows(): ReadonlyMap<string, FenceGlow> {
       {
         events(payload: readonly FenceEvent[]) {
           for (const { fence_id: id, event_type: type } of payload) {
-            until.set(id, { glow: type === 'region_entry' ? 'entry' : 'exit', untilMs: Date.now() + GLOW_MS });
+            until.set(id, { is: type === 'region_entry' ? 'entry' : 'exit', untilMs: Date.now() + GLOW_MS });
           }
           show();
         },
@@ -37,6 +44,26 @@ export function useGlows(): ReadonlyMap<string, FenceGlow> {
     };
   }, []);
   return glows;
+}
+
+/**
+ * Returns when objects got a critical alert, by id: those whose alert was raised while the map is open. None if the user
+ * prefers reduced motion.
+ */
+export function usePulses(alarms: Alarms): ReadonlyMap<string, number> {
+  const critical = useRef<ReadonlySet<string>>();
+  const pulses = useRef<ReadonlyMap<string, number>>(NO_PULSES);
+  return useMemo(() => {
+    const before = critical.current;
+    if (alertsState.value !== 'ready') return NO_PULSES;
+    critical.current = new Set([...alarms].flatMap(([id, severity]) => (severity === 'critical' ? [id] : [])));
+    if (before === undefined || matchMedia('(prefers-reduced-motion: reduce)').matches) return pulses.current;
+    const nowMs = Date.now();
+    const recent = [...pulses.current].filter(([, startMs]) => nowMs - startMs < PULSE_MS);
+    const added = [...critical.current].filter((id) => !before.has(id));
+    if (added.length > 0) pulses.current = new Map([...recent, ...added.map((id) => [id, nowMs] as const)]);
+    return pulses.current;
+  }, [alarms, alertsState.value]);
 }
 
 /** Returns the ids of the currently colliding trackables. */

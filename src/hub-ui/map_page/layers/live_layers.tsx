@@ -3,10 +3,11 @@ import { useCallback, useMemo } from 'preact/hooks';
 import type { Anchor } from '../../../model/anchor.ts';
 import type { Fence } from '../../../model/fence.ts';
 import type { Zone } from '../../../model/zone.ts';
-import { alarmed as alerted } from '../../alerts/alert_store.ts';
+import { type Alarms, alarmed as alerted } from '../../alerts/alert_store.ts';
 import { toast } from '../../controls/toasts.tsx';
 import { trackablesByProvider } from '../../hub/carriers.ts';
 import { BaseLayer } from '../../map/ground/base_layer.tsx';
+import type { Emphasis } from '../../map/labels/label_board.ts';
 import { LabelLayer } from '../../map/labels/label_layer.tsx';
 import { type MovingLayerState, MovingLayer, type Seen } from '../../map/objects/moving_layer.tsx';
 import { AnchorLayer } from '../../map/site/anchor_layer.tsx';
@@ -17,7 +18,7 @@ import { scaleOfMap } from '../../map/view/wall_mode.ts';
 import type { SocketError } from '../../hub/live_socket.ts';
 import { loadMessages, sentenceOf } from '../../problems/sentences.ts';
 import { selectedIds } from '../multi_select/multi_selection.ts';
-import { useColliding, useGlows } from './event_highlights.ts';
+import { useColliding, useGlows, usePulses } from './event_highlights.ts';
 
 /** Moving objects of one kind: their layer once it exists, and the number of visible ones. */
 export interface MovingKindLayer {
@@ -45,6 +46,7 @@ export interface LiveLayersProps {
 }
 
 const NONE: ReadonlySet<string> = new Set();
+const NO_ALARMS: Alarms = new Map();
 const NO_ZONES: readonly Zone[] = [];
 const NO_FENCES: readonly Fence[] = [];
 const NO_GLOWS: ReadonlyMap<string, FenceGlow> = new Map();
@@ -54,8 +56,12 @@ export function LiveLayers(props: LiveLayersProps) {
   const { layers, selection, zones, fences, anchors, zoneOf, trackables, providers, labels, isPast, onMoved } = props;
   const names = namesFromUrl(layers);
   const { trackables: alarmed, providers: alarmedProviders, fences: alarmedFences } = alerted.value;
-  const collide = useColliding();
-  const colliding = useMemo(() => new Set([...collide, ...alarmed]), [collide, alarmed]);
+  const colliding = useColliding();
+  const pulses = { trackables: usePulses(alarmed), providers: usePulses(alarmedProviders) };
+  const emphasized = useMemo(
+    () => new Map<string, Emphasis>([...[...colliding].map((id) => [id, 'collision'] as const), ...alarmed]),
+    [colliding, alarmed],
+  );
   const glowing = useGlows();
   const glows = useMemo(() => withAlarms(glowing, alarmedFences), [glowing, alarmedFences]);
   const selectedId = (kind: MapSelection['kind']): string | undefined =>
@@ -94,11 +100,19 @@ export function LiveLayers(props: LiveLayersProps) {
           symbol="provider"
           marked={{ symbol: 'unassigned', isOnly: !layers.has('providers') }}
           isMarked={isUnassigned}
-          colliding={alarmedProviders}
+          colliding={NONE}
+          alarms={alarmedProviders}
+          pulses={pulses.providers}
         />
       )}
       {layers.has('trackables') && !isPast && (
-        <MovingLayer {...movingProps('trackables')} symbol="trackable" colliding={colliding} />
+        <MovingLayer
+          {...movingProps('trackables')}
+          symbol="trackable"
+          colliding={colliding}
+          alarms={alarmed}
+          pulses={pulses.trackables}
+        />
       )}
       {names !== 'off' && (
         <LabelLayer
@@ -109,8 +123,8 @@ export function LiveLayers(props: LiveLayersProps) {
           trackables={trackables}
           providers={providers}
           selection={selection}
-          alarmed={isPast ? NONE : colliding}
-          alarmedProviders={isPast ? NONE : alarmedProviders}
+          alarmed={isPast ? NO_ALARMS : emphasized}
+          alarmedProviders={isPast ? NO_ALARMS : alarmedProviders}
           holder={labels}
         />
       )}
@@ -119,11 +133,8 @@ export function LiveLayers(props: LiveLayersProps) {
 }
 
 /** Adds fences with an alert to the highlights. Recent events take precedence. */
-function withAlarms(
-  glows: ReadonlyMap<string, FenceGlow>,
-  alarmed: ReadonlySet<string>,
-): ReadonlyMap<string, FenceGlow> {
-  return new Map([...[...alarmed].map((id) => [id, 'danger'] as const), ...glows]);
+function withAlarms(glows: ReadonlyMap<string, FenceGlow>, alarmed: Alarms): ReadonlyMap<string, FenceGlow> {
+  return new Map([...[...alarmed].map(([id, is]) => [id, { is, strength: 1 }] as const), ...glows]);
 }
 
 /** Appearance of moving objects, by the enabled layers. */

@@ -132,7 +132,11 @@ function SelectedKind({
           {t('Change')}
         </Button>
       )}
-      <IconButton icon="close" label={t('Remove {what} from the selection', { what: text })} onClick={() => removeKind(kind)} />
+      <IconButton
+        icon="close"
+        label={t('Remove {what} from the selection', { what: text })}
+        onClick={() => removeKind(kind)}
+      />
     </div>
   );
 }

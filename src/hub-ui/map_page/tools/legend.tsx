@@ -160,20 +160,26 @@ function rowsIn(colors: Palette): readonly Row[] {
       </g>,
       t('Cluster of nearby objects; click to zoom in'),
     ],
-    [<circle key="sign" {...ring} r="6" stroke={colors.danger} />, t('Red ring: colliding'), true],
+    [<circle key="sign" {...ring} r="6" stroke={colors.critical} />, t('Red ring or edge: critical alert'), true],
+    [<circle key="sign" {...ring} r="6" stroke={colors.warning} />, t('Amber ring or edge: warning'), true],
+    [
+      <path key="sign" d="M9 5l6 6m0-6l-6 6" stroke={colors.critical} stroke-width="2" stroke-linecap="round" />,
+      t('Red cross: colliding'),
+      true,
+    ],
     [<circle key="sign" {...ring} r="6" stroke={colors.selected} />, t('Pink ring or edge: selected')],
     [
       <rect key="sign" {...area} fill={colors.fenceFill} stroke={colors.fence} stroke-width="1.5" />,
       t('Blue edge: fence'),
     ],
     [
-      <rect key="sign" {...area} fill={`${colors.entry}1c`} stroke={colors.entry} stroke-width="3" />,
+      <rect key="sign" {...area} fill={colors.fenceFill} stroke={colors.entry} stroke-width="3" />,
       t('Green edge: something has just entered'),
       true,
     ],
     [
-      <rect key="sign" {...area} fill={`${colors.exit}1c`} stroke={colors.exit} stroke-width="3" />,
-      t('Amber edge: something has just left'),
+      <rect key="sign" {...area} fill={colors.fenceFill} stroke={colors.exit} stroke-width="3" />,
+      t('Gray edge: something has just left'),
       true,
     ],
     [
