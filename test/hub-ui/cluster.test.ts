@@ -84,6 +84,7 @@ test('Pages reconnect to another hub when an owner fails, and show the new owner
   const [operationsMarked, mapMarked] = [await mark(operations), await mark(map)];
   const panel = map.getByRole('complementary', { name: 'Selected trackable' });
   await locate(map, a, 1);
+  await panel.getByText('Technical').click();
   await panel.getByText(placeText(1)).waitFor();
   await clusterCard(operations).getByText('This hub owns all objects').waitFor();
   // Both pages are connected to the first hub, as no other hub has joined yet.

@@ -29,6 +29,9 @@ test('The panel of an object shows its id, battery, properties and last-seen tim
   await move(hub, 'tag-1', [20, 20], { properties: { battery: '71 %' } });
   const page = await openPage(t, `${hub.origin}/hub-ui/?sel=trackables:${FORKLIFT.id}`, { mayFail: true });
   const panel = page.getByRole('complementary', { name: 'Selected trackable' });
+  await panel.getByText('In Dock A · battery 71 %').waitFor();
+  assert.equal(await panel.getByText(FORKLIFT.id).isVisible(), false);
+  await panel.getByText('Technical').click();
   await panel.locator('dd').getByText(FORKLIFT.id).waitFor();
   await panel.getByText('71 %').first().waitFor();
   await panel.getByText('Kim').waitFor();
@@ -40,8 +43,34 @@ test('The panel of an object shows its id, battery, properties and last-seen tim
 
   await hub.post('/providers', { id: 'silent', type: 'uwb', properties: { shelf: 'B4' } });
   await page.goto(`${hub.origin}/hub-ui/?sel=providers:silent`);
-  await tag.getByText('no position yet').waitFor();
+  await tag.getByText('No position yet', { exact: true }).waitFor();
   await tag.getByText('B4').waitFor();
+});
+
+test('The card of an object says where it is and since when, with its actions in view on a phone', {
+  skip,
+}, async (t) => {
+  const hub = await openUiHub(t, { history: true, history_flush_interval: 600_000 });
+  await createSite(hub);
+  const atMs = Date.now() - 4.5 * 60_000;
+  const entry = { timestamp_generated: new Date(atMs).toISOString() };
+  await move(hub, 'tag-1', [5, 5], { timestamp_generated: new Date(atMs - 1_000).toISOString() });
+  await move(hub, 'tag-1', [20, 20], entry);
+  await move(hub, 'tag-1', [20, 21], {
+    timestamp_generated: new Date().toISOString(),
+    properties: { battery_percent: 82 },
+  });
+  await hub.settle();
+  const page = await openPage(t, `${hub.origin}/hub-ui/?sel=trackables:${FORKLIFT.id}`, { width: 390 });
+  const panel = page.getByRole('complementary', { name: 'Selected trackable' });
+  await panel.getByText('In Dock A for 4 min · battery 82 %').waitFor();
+  const box = (await panel.boundingBox()) ?? assert.fail('The panel has no size');
+  for (const name of ['Follow', 'Go to', 'Edit']) {
+    const button = (await panel.getByText(name, { exact: true }).boundingBox()) ?? assert.fail(`${name} has no size`);
+    assert.ok(button.y + button.height <= box.y + box.height, `${name} is below the fold`);
+  }
+  await move(hub, 'tag-1', [60, 20]);
+  await panel.getByText(/^In no fence/).waitFor();
 });
 
 test('The occupancy of a fence is the same in all views', { skip }, async (t) => {
@@ -81,6 +110,7 @@ test('Counts and positions have one format', { skip }, async (t) => {
   const page = await openPage(t, `${hub.origin}/hub-ui/?layers=providers,fences&sel=providers:tag-7`);
   await page.locator('[data-counts]', { hasText: '1,200 providers' }).waitFor();
   const panel = page.getByRole('complementary', { name: 'Selected provider' });
+  await panel.getByText('Technical').click();
   await panel.getByText(/^8\.\d{7}°, 50\.\d{7}°$/).waitFor();
   await page.goto(`${hub.origin}/hub-ui/lists/providers`);
   await page.getByRole('tab', { name: 'providers 1,200' }).waitFor();
@@ -244,7 +274,7 @@ test('Ten thousand objects leave the fences visible, and a legend explains the c
   await untilHolds(page, async () => (await covered()) > 0.05);
   assert.ok((await covered()) < 0.4, `the objects cover ${await covered()} of the hall`);
   await page.getByText('Legend').click();
-  for (const meaning of ['Green edge: something has just entered', 'Amber edge: something has just left', 'Red ring']) {
+  for (const meaning of ['Green edge: something has just entered', 'Gray edge: something has just left', 'Red ring']) {
     await page.getByText(meaning).waitFor();
   }
 });

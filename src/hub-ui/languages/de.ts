@@ -578,6 +578,13 @@ export const german = {
   '{import}, or send a position: the hub creates each provider with its first position. See the {pages}.':
     '{import}, oder senden Sie eine Position: Der Hub legt jeden Provider mit seiner ersten Position an. Siehe {pages}.',
   'In fences': 'In Geofences',
+  'In no fence': 'In keinem Geofence',
+  'In {fence}': 'In {fence}',
+  'In {fence} for {long}': 'Seit {long} in {fence}',
+  'No position yet': 'Noch keine Position',
+  'silent for {long}': 'stumm seit {long}',
+  'battery {level}': 'Batterie {level}',
+  Technical: 'Technisches',
   'In its meters': 'In ihren Metern',
   "In its zone's meters": 'In den Metern seiner Zone',
   'in meters': 'in Metern',

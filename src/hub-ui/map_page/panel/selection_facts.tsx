@@ -1,10 +1,11 @@
+import type { ComponentChildren } from 'preact';
 import type { Location } from '../../../model/location.ts';
 import type { Trackable } from '../../../model/trackable.ts';
 import { Badge, type Tone } from '../../controls/badge.tsx';
 import { type FactRow, Facts } from '../../controls/facts.tsx';
 import flow from '../../controls/flow.module.css';
 import { lazyPart } from '../../controls/lazy.tsx';
-import { ago, useNow } from '../../controls/time.ts';
+import { ago, durationText, useNow } from '../../controls/time.ts';
 import typography from '../../controls/typography.module.css';
 import { batteryText } from '../../hub/battery.ts';
 import { labelOf } from '../../hub/entity_kinds.ts';
@@ -12,22 +13,56 @@ import { storeOf } from '../../hub/stores.ts';
 import { t, tParts } from '../../languages/language.ts';
 import { countText, metersText, positionText } from '../../languages/numbers.ts';
 import { clockText, wholeText } from '../../languages/times.ts';
+import { STALE_MS } from '../../map/objects/moving_screen.ts';
 import { pastFromUrl, type MapSelection } from '../../map/view/map_url.ts';
 import { Chip } from '../../map/view/selection_chip.tsx';
-import { type FenceContents, type NamedSelection, useContents, useFencesOf, usePosition } from './live_facts.ts';
+import {
+  type EnteredFence,
+  type FenceContents,
+  type NamedSelection,
+  useContents,
+  useFencesOf,
+  usePosition,
+} from './live_facts.ts';
 import { Deleted, Properties } from './properties.tsx';
+import styles from './selection_panel.module.css';
 
 const LocationExplanation = lazyPart(
   async () => (await import('../../setup/rules/location_explanation.tsx')).LocationExplanation,
 );
 
-/** Facts of an entity; for a moving object, its position, state and fences. */
-export function SelectionFacts({ selection }: { readonly selection: MapSelection }) {
+/**
+ * Card of an entity: its state in one line, its actions, and its facts. Ids and coordinates are under "Technical". A moving object
+ * in the past has only its actions.
+ */
+export function SelectionFacts({
+  selection,
+  actions,
+}: {
+  readonly selection: MapSelection;
+  readonly actions: ComponentChildren;
+}) {
   const { kind, id } = selection;
-  if (kind === 'zones') return <ZoneFacts id={id} />;
-  if (kind === 'anchors') return <AnchorFacts id={id} />;
-  if (kind === 'fences') return <FenceFacts id={id} />;
-  return <MovingFacts selection={selection} />;
+  const isMoving = kind === 'trackables' || kind === 'providers';
+  if (isMoving && pastFromUrl() === undefined) return <MovingFacts selection={selection} actions={actions} />;
+  return (
+    <>
+      {actions}
+      {kind === 'zones' && <ZoneFacts id={id} />}
+      {kind === 'anchors' && <AnchorFacts id={id} />}
+      {kind === 'fences' && <FenceFacts id={id} />}
+    </>
+  );
+}
+
+/** Facts that only engineers need, hidden at first. */
+function Technical({ rows }: { readonly rows: readonly FactRow[] }) {
+  return (
+    <details>
+      <summary class={typography.caption}>{t('Technical')}</summary>
+      <Facts rows={rows} />
+    </details>
+  );
 }
 
 function ZoneFacts({ id }: { readonly id: string }) {
@@ -38,15 +73,19 @@ function ZoneFacts({ id }: { readonly id: string }) {
     <>
       <Facts
         rows={[
-          idRow(id),
-          [t('External ID'), zone.foreign_id ?? undefined],
           [t('Floor'), zone.floor ?? undefined],
-          [t('Placed by'), points > 0 ? t('{count} control points', { count: points / 2 }) : t('its position')],
           [t('Radius'), zone.radius == null ? undefined : metersText(zone.radius)],
           [t('Site'), [zone.site, zone.building].filter(Boolean).join(', ')],
         ]}
       />
       <Properties properties={zone.properties} />
+      <Technical
+        rows={[
+          idRow(id),
+          [t('External ID'), zone.foreign_id ?? undefined],
+          [t('Placed by'), points > 0 ? t('{count} control points', { count: points / 2 }) : t('its position')],
+        ]}
+      />
     </>
   );
 }
@@ -57,15 +96,15 @@ function AnchorFacts({ id }: { readonly id: string }) {
   const { zone_id: zoneId, local_position: local, georeferenced_position: earth } = anchor;
   return (
     <>
-      <Facts
+      <Facts rows={[[t('Zone'), sourceName(zoneId)]]} />
+      <Properties properties={anchor.properties} />
+      <Technical
         rows={[
           idRow(id),
-          [t('Zone'), sourceName(zoneId)],
           [t('In its meters'), local == null ? undefined : positionText(local.coordinates, 'zone')],
           [t('On the earth'), earth == null ? undefined : positionText(earth.coordinates, 'earth')],
         ]}
       />
-      <Properties properties={anchor.properties} />
     </>
   );
 }
@@ -79,7 +118,6 @@ function FenceFacts({ id }: { readonly id: string }) {
     <>
       <Facts
         rows={[
-          idRow(id),
           [t('Floor'), fence.floor ?? t('all')],
           [t('Radius'), fence.region.type === 'Point' ? metersText(fence.radius ?? 0) : undefined],
           [
@@ -93,6 +131,7 @@ function FenceFacts({ id }: { readonly id: string }) {
         ]}
       />
       <Properties properties={fence.properties} />
+      <Technical rows={[idRow(id), [t('External ID'), fence.foreign_id ?? undefined]]} />
     </>
   );
 }
@@ -134,27 +173,71 @@ function Contents({
   );
 }
 
-function MovingFacts({ selection }: { readonly selection: MapSelection }) {
+function MovingFacts({
+  selection,
+  actions,
+}: {
+  readonly selection: MapSelection;
+  readonly actions: ComponentChildren;
+}) {
   const location = usePosition(selection);
   const fences = useFencesOf(selection);
   const entity = storeOf(selection.kind).items.value.get(selection.id);
   return (
     <>
+      <StatusLine
+        location={location}
+        fence={fences[0]}
+        battery={batteryText(location?.properties, entity?.properties)}
+      />
+      {actions}
       <Facts
         rows={[
-          idRow(selection.id),
           [t('Last seen'), <LastSeen key="last_seen" location={location} />],
-          [t('Battery'), batteryText(location?.properties, entity?.properties)],
           ...relativesOf(selection, entity),
-          ...(location == null ? [] : positionRows(location, selection)),
+          [t('Floor'), location?.floor ?? undefined],
+          [t('Speed'), location?.speed == null ? undefined : `${metersText(location.speed)}/s`],
           [t('In fences'), location == null ? undefined : <Chips key="fences" selections={fences} tone="info" />],
         ]}
       />
       {hasSeveral(selection.kind, entity) && pastFromUrl() === undefined && <LocationExplanation id={selection.id} />}
       <Properties properties={entity?.properties} />
       <Properties title={t('Sent with its position')} properties={location?.properties} />
+      <Technical rows={[idRow(selection.id), ...(location == null ? [] : positionRows(location, selection))]} />
     </>
   );
+}
+
+/** State of an object in one line, such as "In Racks for 4 min · battery 82 %". */
+function StatusLine({
+  location,
+  fence,
+  battery,
+}: {
+  readonly location: Location | null | undefined;
+  readonly fence: EnteredFence | undefined;
+  readonly battery: string | undefined;
+}) {
+  const nowMs = useNow(1_000);
+  if (location === undefined) return <p class={typography.faint}>…</p>;
+  const silentMs = nowMs - Date.parse(location?.timestamp_generated ?? '');
+  const parts = [
+    location === null ? t('No position yet') : placeText(fence, nowMs),
+    silentMs > STALE_MS ? t('silent for {long}', { long: durationText(silentMs) }) : undefined,
+    battery === undefined ? undefined : t('battery {level}', { level: battery }),
+  ];
+  return (
+    <p class={styles.status} data-status>
+      {parts.filter((part) => part !== undefined).join(' · ')}
+    </p>
+  );
+}
+
+function placeText(fence: EnteredFence | undefined, nowMs: number): string {
+  if (fence === undefined) return t('In no fence');
+  const { label, sinceMs } = fence;
+  if (sinceMs === undefined) return t('In {fence}', { fence: label });
+  return t('In {fence} for {long}', { fence: label, long: durationText(Math.max(0, nowMs - sinceMs)) });
 }
 
 /** Whether an entity has several locations, of which the hub selects one. */
@@ -217,7 +300,7 @@ function Chips({
 }
 
 function positionRows(location: Location, { kind }: MapSelection): readonly FactRow[] {
-  const { position, accuracy, speed, course, floor, source, provider_id: provider } = location;
+  const { position, accuracy, course, source, provider_id: provider } = location;
   const [x = 0, y = 0, z] = position.coordinates;
   return [
     [
@@ -227,9 +310,7 @@ function positionRows(location: Location, { kind }: MapSelection): readonly Fact
       </span>,
     ],
     [t('Height'), z === undefined ? undefined : metersText(z)],
-    [t('Floor'), floor ?? undefined],
     [t('Accuracy'), accuracy == null ? undefined : metersText(accuracy)],
-    [t('Speed'), speed == null ? undefined : `${metersText(speed)}/s`],
     [t('Course'), course == null ? undefined : `${Math.round(course)}°`],
     [t('Received from'), kind === 'providers' ? undefined : (provider ?? undefined)],
     [t('Source'), sourceName(source)],

@@ -15,7 +15,7 @@ import { entityPath } from '../../hub/rest.ts';
 import { hasHistory } from '../../hub/settings.ts';
 import { storeOf } from '../../hub/stores.ts';
 import { t } from '../../languages/language.ts';
-import { pastFromUrl, type MapSelection, select } from '../../map/view/map_url.ts';
+import { type MapSelection, select } from '../../map/view/map_url.ts';
 import { SelectionFacts } from './selection_facts.tsx';
 import styles from './selection_panel.module.css';
 
@@ -37,6 +37,33 @@ export function SelectionPanel(props: PanelProps) {
   const isMirrored = mirrorOf(entity) !== undefined;
   const mayChange = !isMirrored && can('UPDATE', entityPath(kind, id));
   const isMoving = kind === 'trackables' || kind === 'providers';
+  const actions = (
+    <div class={flow.row}>
+      {isMoving && (
+        <Button
+          icon="target"
+          aria-pressed={props.isFollowed}
+          aria-keyshortcuts="f"
+          title={t('Keep it in the middle of the map: F')}
+          onClick={() => props.onFollow(!props.isFollowed)}
+        >
+          {t('Follow')}
+        </Button>
+      )}
+      <Button icon="frame" onClick={props.onGoTo}>
+        {t('Go to')}
+      </Button>
+      {kind === 'zones' && (entity as Zone | undefined)?.ground_control_points != null && (
+        <Button icon="ruler" onClick={() => props.onLocalView(entity as Zone)}>
+          {t('Local view')}
+        </Button>
+      )}
+      {kind === 'providers' && entity !== undefined && <AssignHere provider={entity as LocationProvider} />}
+      <ButtonLink href={editorPath(kind, id)} icon={mayChange ? 'edit' : 'info'}>
+        {mayChange ? t('Edit') : t('Details')}
+      </ButtonLink>
+    </div>
+  );
   return (
     <aside class={styles.panel} data-panel aria-label={t('Selected {kind}', { kind: kindText(kind) })}>
       <header class={styles.head}>
@@ -50,32 +77,7 @@ export function SelectionPanel(props: PanelProps) {
         <IconButton icon="close" label={t('Close')} onClick={() => select(undefined)} />
       </header>
       <div class={styles.body}>
-        {!(isMoving && pastFromUrl() !== undefined) && <SelectionFacts selection={props.selection} />}
-        <div class={flow.row}>
-          {isMoving && (
-            <Button
-              icon="target"
-              aria-pressed={props.isFollowed}
-              aria-keyshortcuts="f"
-              title={t('Keep it in the middle of the map: F')}
-              onClick={() => props.onFollow(!props.isFollowed)}
-            >
-              {t('Follow')}
-            </Button>
-          )}
-          <Button icon="frame" onClick={props.onGoTo}>
-            {t('Go to')}
-          </Button>
-          {kind === 'zones' && (entity as Zone | undefined)?.ground_control_points != null && (
-            <Button icon="ruler" onClick={() => props.onLocalView(entity as Zone)}>
-              {t('Local view')}
-            </Button>
-          )}
-          {kind === 'providers' && entity !== undefined && <AssignHere provider={entity as LocationProvider} />}
-          <ButtonLink href={editorPath(kind, id)} icon={mayChange ? 'edit' : 'info'}>
-            {mayChange ? t('Edit') : t('Details')}
-          </ButtonLink>
-        </div>
+        <SelectionFacts selection={props.selection} actions={actions} />
         {hasHistory() && <PanelHistory selection={props.selection} />}
       </div>
     </aside>
