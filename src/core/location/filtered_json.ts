@@ -12,7 +12,7 @@ import {
   shownMembersJson,
   TRACKABLES,
 } from './location_json.ts';
-import { memberJson, partsOf, withFlag, withoutMember } from './member_text.ts';
+import { memberJson, partsOf, withoutMember, withProperty } from './member_text.ts';
 import type { RecordBuffer } from './record.ts';
 
 /**
@@ -76,5 +76,5 @@ function filtered(members: string, fix: Fix): string {
   text += `,"elevation_ref":"${fix.filteredElevationRef}"`;
   text += memberJson('speed', fix.filteredSpeed);
   text += memberJson('course', fix.filteredCourse);
-  return `${text},"properties":${withFlag(properties, FILTERED)}${members.slice(end)}`;
+  return `${text},"properties":${withProperty(properties, FILTERED, true)}${members.slice(end)}`;
 }

@@ -16,6 +16,7 @@ import {
   OUTLIER,
   P11,
   STILL_UNKNOWN,
+  TOO_FAST,
   type Track,
   TRACK_BYTES,
   TRACK_LENGTH,
@@ -150,6 +151,11 @@ export class Fix extends withFields(LocationRecord, DERIVED) implements FixConte
   /** Whether the filter rejected the location. The filtered position is then an earlier one. */
   get isOutlier(): boolean {
     return this.hasTrack && this.#hasFlag(OUTLIER);
+  }
+
+  /** Name of the filter's member that an outlier exceeds. */
+  get outlierReason(): 'gate' | 'max_speed' {
+    return this.#hasFlag(TOO_FAST) ? 'max_speed' : 'gate';
   }
 
   /** Time from the location that the filtered position comes from to this one, in milliseconds; 0 but for outliers. */

@@ -7,10 +7,11 @@ import { zoneTransform } from '../zone/zone_transform.ts';
 import { pointJson } from './accepted.ts';
 import { TRACK_TEXT_BYTES } from '../tracking/track_text.ts';
 import type { Fix } from './fix.ts';
-import { memberJson, partsOf, withFlag } from './member_text.ts';
+import { memberJson, partsOf, withProperty } from './member_text.ts';
 
-/** Property of an outlier. */
+/** Properties of an outlier. */
 const OUTLIER = 'hub.outlier';
+const OUTLIER_REASON = 'hub.outlier_reason';
 
 const scratch: [number, number] = [0, 0];
 const trackText = new Uint8Array(TRACK_TEXT_BYTES);
@@ -94,7 +95,7 @@ export function membersJson(fix: Fix): string {
   return withDerived(fix, fix.text);
 }
 
-/** Like membersJson, as shown to clients: an outlier has a property that says so. */
+/** Like membersJson, as shown to clients: an outlier has properties that say so, and why. */
 export function shownMembersJson(fix: Fix): string {
   return withDerived(fix, shownText(fix));
 }
@@ -103,7 +104,8 @@ function shownText(fix: Fix): string {
   const { text } = fix;
   if (!fix.isOutlier) return text;
   const { before, properties, after } = partsOf(text);
-  return `${before},"properties":${withFlag(properties, OUTLIER)}${after}`;
+  const marked = withProperty(withProperty(properties, OUTLIER, true), OUTLIER_REASON, fix.outlierReason);
+  return `${before},"properties":${marked}${after}`;
 }
 
 /** Like shownMembersJson, as published: with the hub's timestamp_sent, given by sentTimeJson. */

@@ -33,12 +33,13 @@ export function memberJson(name: string, value: number | undefined): string {
   return value === undefined ? '' : `,"${name}":${value}`;
 }
 
-/** Sets a property to true. `properties` is the JSON of an object, or empty. */
-export function withFlag(properties: string, name: string): string {
+/** Sets a property. `properties` is the JSON of an object, or empty. */
+export function withProperty(properties: string, name: string, value: true | string): string {
   const key = JSON.stringify(name);
-  if (properties.includes(key)) return JSON.stringify({ ...JSON.parse(properties), [name]: true });
+  if (properties.includes(key)) return JSON.stringify({ ...JSON.parse(properties), [name]: value });
   const members = properties.slice(1, -1);
-  return members.trim() === '' ? `{${key}:true}` : `{${members},${key}:true}`;
+  const added = `${key}:${JSON.stringify(value)}`;
+  return members.trim() === '' ? `{${added}}` : `{${members},${added}}`;
 }
 
 /** Returns the offset after the object that starts at `start`. */

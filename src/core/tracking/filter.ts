@@ -21,6 +21,7 @@ import {
   P22,
   setFlag,
   STILL_UNKNOWN,
+  TOO_FAST,
   type Track,
   Z,
   Z_AGE,
@@ -102,7 +103,8 @@ export function step(track: Track, seen: Sighting, elapsedMs: number, settings: 
     start(track, seen, settings);
     return 'started';
   }
-  if (update(track, MAIN, seen, settings)) {
+  const outcome = update(track, MAIN, seen, settings);
+  if (outcome === 'accepted') {
     track[CANDIDATES] = 0;
     settle(track, seen, settings);
     setFlag(track, STILL_UNKNOWN, false);
@@ -110,6 +112,7 @@ export function step(track: Track, seen: Sighting, elapsedMs: number, settings: 
   }
   if (!isConfirmed(track, seen, settings)) {
     setFlag(track, OUTLIER, true);
+    setFlag(track, TOO_FAST, outcome === 'too_fast');
     return 'outlier';
   }
   for (let i = LON; i <= AGE; i++) track[MAIN + i] = track[CANDIDATE + i] as number;
@@ -148,7 +151,7 @@ function startMotion(track: Track, at: number, seen: Sighting, settings: FilterS
 function isConfirmed(track: Track, seen: Sighting, settings: FilterSettings): boolean {
   const count = track[CANDIDATES] as number;
   const isLost = (track[CANDIDATE + AGE] as number) > settings.maxGapMs;
-  if (count > 0 && !isLost && update(track, CANDIDATE, seen, settings)) track[CANDIDATES] = count + 1;
+  if (count > 0 && !isLost && update(track, CANDIDATE, seen, settings) === 'accepted') track[CANDIDATES] = count + 1;
   else {
     startMotion(track, CANDIDATE, seen, settings);
     track[CANDIDATES] = 1;
@@ -156,8 +159,13 @@ function isConfirmed(track: Track, seen: Sighting, settings: FilterSettings): bo
   return (track[CANDIDATES] as number) >= settings.resetAfter;
 }
 
-/** Moves a motion to a fix; returns false, and changes nothing, if the fix is an outlier. */
-function update(track: Track, at: number, seen: Sighting, settings: FilterSettings): boolean {
+/** Moves a motion to a fix. Changes nothing if the fix is an outlier, and returns why. */
+function update(
+  track: Track,
+  at: number,
+  seen: Sighting,
+  settings: FilterSettings,
+): 'accepted' | 'too_fast' | 'beyond_gate' {
   const seconds = (track[at + AGE] as number) / 1000;
   const vEast = track[at + EAST] as number;
   const vNorth = track[at + NORTH] as number;
@@ -168,7 +176,7 @@ function update(track: Track, at: number, seen: Sighting, settings: FilterSettin
   plane.touch(track[at + LON] as number, track[at + LAT] as number);
   plane.measure(seen.lon, seen.lat);
   let { east, north } = plane;
-  if (isTooFast(seconds, p11 + noise, settings)) return false;
+  if (isTooFast(seconds, p11 + noise, settings)) return 'too_fast';
   // Prediction, or for a fix from before the state its position at the time of the state.
   let eastNow = 0;
   let northNow = 0;
@@ -190,7 +198,7 @@ function update(track: Track, at: number, seen: Sighting, settings: FilterSettin
   const { above } = plane;
   const variance = p11 + noise;
   const off = eastOff * eastOff + northOff * northOff + above * above;
-  if (!(off <= settings.gate * variance && off < REACH_METERS * REACH_METERS)) return false;
+  if (!(off <= settings.gate * variance && off < REACH_METERS * REACH_METERS)) return 'beyond_gate';
   const gain = p11 / variance;
   const velocityGain = p12 / variance;
   plane.toEarth(eastNow + gain * eastOff, northNow + gain * northOff);
@@ -210,7 +218,7 @@ function update(track: Track, at: number, seen: Sighting, settings: FilterSettin
   track[at + P12] = left * p12;
   track[at + P22] = Math.max(0, p22 - velocityGain * p12);
   if (seconds >= 0) track[at + AGE] = 0;
-  return true;
+  return 'accepted';
 }
 
 /** Whether the measured position is farther away than the object could move, by more than noise explains. */

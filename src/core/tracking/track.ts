@@ -30,9 +30,10 @@ export const TRACK_BYTES = 8 * TRACK_LENGTH;
 
 /**
  * OUTLIER: the last fix is an outlier, and the state that of an earlier one. STILL_UNKNOWN: the velocity is unknown,
- * because the track has just started. FUSED: several providers feed the track.
+ * because the track has just started. FUSED: several providers feed the track. TOO_FAST: the outlier exceeds the maximum
+ * speed; else it is beyond the gate.
  */
-export const [OUTLIER, STILL_UNKNOWN, FUSED] = [1, 2, 4] as const;
+export const [OUTLIER, STILL_UNKNOWN, FUSED, TOO_FAST] = [1, 2, 4, 8] as const;
 
 /** Returns a track without state, to be started. */
 export function emptyTrack(): Track {

@@ -57,12 +57,28 @@ test('an outlier is published as such and counted, and moves neither trackable n
   assert.equal(counts.outliers, 1);
   assert.equal(counts.processed, 1);
   assert.deepEqual([harness.takeFenceEvents(), harness.takeMotions()], [[], []]);
-  assert.deepEqual(harness.observed.locations.at(-1)?.properties, { 'hub.outlier': true });
+  assert.deepEqual(harness.observed.locations.at(-1)?.properties, {
+    'hub.outlier': true,
+    'hub.outlier_reason': 'gate',
+  });
   const answer = harness.ask(1, { ask: 'provider_location', id: 'tag', view: { crs: 'EPSG:4326' } });
   assert.match(JSON.stringify(answer), /hub\.outlier/);
   harness.tell(1.1, inHall(1.1, [5, 5], { accuracy: 0.3 }));
   assert.equal(harness.takeMotions().length, 1);
   assert.equal(before, 10);
+});
+
+test('an outlier that would need more than `max_speed` says so, and the next one beyond the gate says that', async () => {
+  const harness = await open({ filter: { kind: 'cv', max_speed: 3, reset_after: 9 } });
+  const reasonAfter = (second: number, y: number) => {
+    harness.tell(second, still(second, y, { properties: { 'hub.outlier_reason': 'of the sender' } }));
+    return harness.observed.locations.at(-1)?.properties?.['hub.outlier_reason'];
+  };
+  for (let i = 0; i < 30; i++) assert.equal(reasonAfter(i / 10, 0), 'of the sender');
+  assert.equal(reasonAfter(3, 50), 'max_speed');
+  harness.tell(3.05, provider('tag', { filter: { kind: 'cv', reset_after: 9 } }));
+  assert.equal(reasonAfter(3.1, -50), 'gate');
+  assert.equal(reasonAfter(3.2, 0), 'of the sender');
 });
 
 test('after `reset_after` outliers in agreement, the trackable is at the new place', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { partsOf, withFlag, withoutMember } from '../../../src/core/location/member_text.ts';
+import { partsOf, withoutMember, withProperty } from '../../../src/core/location/member_text.ts';
 
 test('members are divided at their properties, whatever these contain', () => {
   fc.assert(
@@ -10,16 +10,16 @@ test('members are divided at their properties, whatever these contain', () => {
       const after = isLast ? '' : ',"floor":2';
       assert.deepEqual(partsOf(`${before},"properties":${json}${after}`), { before, properties: json, after });
       assert.deepEqual(partsOf(before + after), { before: before + after, properties: '', after: '' });
-      const flagged = JSON.parse(withFlag(json, 'hub.outlier'));
+      const flagged = JSON.parse(withProperty(json, 'hub.outlier', true));
       assert.deepEqual(flagged, JSON.parse(JSON.stringify({ ...properties, 'hub.outlier': true })));
     }),
   );
 });
 
 test('a property of the same name is replaced', () => {
-  assert.equal(withFlag('{"hub.outlier":"no","a":1}', 'hub.outlier'), '{"hub.outlier":true,"a":1}');
-  assert.equal(withFlag('', 'hub.outlier'), '{"hub.outlier":true}');
-  assert.equal(withFlag('{ }', 'hub.outlier'), '{"hub.outlier":true}');
+  assert.equal(withProperty('{"hub.outlier":"no","a":1}', 'hub.outlier', true), '{"hub.outlier":true,"a":1}');
+  assert.equal(withProperty('', 'hub.outlier', true), '{"hub.outlier":true}');
+  assert.equal(withProperty('{ }', 'hub.outlier', true), '{"hub.outlier":true}');
 });
 
 test('a member is removed only by its own name, and not from within a string', () => {
