@@ -57,7 +57,7 @@ test('Every text of the catalog is used', () => {
 
 /** Files of pages that load the second catalog. */
 const OF_OTHER_PAGES =
-  /^(exchange|links|map_page\/find|methods|operations|setup\/rules|sinks|sources|walk_tests)\/|^controls\/secret_field|^history\/flow|^events\/(events_page|log_)|^alerts\/(alert_group|alert_list|alert_rows|alerts_page|picker|rule_|rules_view)/;
+  /^(exchange|links|map_page\/(filter|find)|methods|operations|setup\/rules|sinks|sources|walk_tests)\/|^controls\/secret_field|^history\/flow|^events\/(events_page|log_)|^alerts\/(alert_group|alert_list|alert_rows|alerts_page|picker|rule_|rules_view)/;
 
 test('The pages that load their own catalog use its texts alone', () => {
   const shared = sourcesOfUi().filter(({ path }) => !OF_OTHER_PAGES.test(path));

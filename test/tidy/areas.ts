@@ -41,7 +41,7 @@ const UI = [
   ),
   ...['setup', 'formats', 'lists', 'history', 'events', 'methods', 'operations', 'exchange', 'links', 'sinks'],
   ...['sources', 'walk_tests', 'signin'],
-  ...['multi_select', 'layers', 'tools', 'wall', 'panel', 'find'].map((room) => `map_page/${room}`),
+  ...['multi_select', 'layers', 'tools', 'wall', 'panel', 'find', 'filter'].map((room) => `map_page/${room}`),
   ...['map_page', 'styles', 'shell', 'app.tsx', 'main.tsx', 'vite.config.ts'],
 ];
 

@@ -86,6 +86,7 @@ export const german = {
   'Motion at constant velocity': 'Bewegung mit konstanter Geschwindigkeit',
   'No filter': 'Kein Filter',
   'Outliers until a restart': 'Ausreißer bis zum Neustart',
+  'Raw and filtered track': 'Rohe und gefilterte Spur',
   'So many outliers in agreement move the object there; otherwise 3.':
     'So viele übereinstimmende Ausreißer versetzen das Objekt dorthin; sonst 3.',
   'Standard deviation per axis; otherwise 0.5 m.': 'Standardabweichung je Achse; sonst 0,5 m.',

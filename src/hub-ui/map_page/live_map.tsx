@@ -17,7 +17,7 @@ import { fitEverything, goIntoCluster } from '../map/navigation/initial_view.ts'
 import { clusterAt, extentOf } from '../map/objects/clusters.ts';
 import { type MovingLayerState, objectAt, useSeenCounts } from '../map/objects/moving_layer.tsx';
 import type { Plane } from '../map/plane/plane.ts';
-import { drawnBy } from '../map/site/features.ts';
+import { drawnBy, explainedBy } from '../map/site/features.ts';
 import { useFencesInPlane } from '../map/site/fences_in_plane.ts';
 import { useAnchors } from '../map/site/use_anchors.ts';
 import {
@@ -52,6 +52,10 @@ const MultiSelectTool = lazyPart(async () => (await import('./multi_select/multi
 const FindTool = lazyPart(async () => {
   await loadPageTexts();
   return (await import('./find/find_tool.tsx')).FindTool;
+});
+const FilterLayer = lazyPart(async () => {
+  await loadPageTexts();
+  return (await import('./filter/filter_layer.tsx')).FilterLayer;
 });
 const HistoryOnMap = lazyPart(async () => (await import('./history_on_map.tsx')).HistoryOnMap);
 
@@ -142,6 +146,9 @@ export function LiveMap(props: LiveMapProps) {
       {hasHistory() && !isWall && (
         <HistoryOnMap {...{ layers, floor, selection, isFollowing, isPast }} {...movables} onMoved={moved} />
       )}
+      {layers.has('filter') && isMovable(selection) && !isPast && !isWall && (
+        <FilterLayer key={`${selection.kind} ${selection.id}`} selection={selection} />
+      )}
       {isFollowed && <FollowChip selection={selection} />}
       {selection !== undefined && !isWall && (
         <SelectionPanel
@@ -176,6 +183,7 @@ function useSelectOnClick(
     if (!isOn) return;
     const click = ({ pixel, originalEvent }: MapBrowserEvent): void => {
       const isMany = isSelecting || (originalEvent as { readonly shiftKey?: boolean }).shiftKey === true;
+      if (map.forEachFeatureAtPixel(pixel, explainedBy, { hitTolerance: 6 }) !== undefined) return;
       const pick = (found: MapSelection | undefined): void => {
         if (!isMany) onSelect(found);
         else if (found !== undefined) toggleSelected(found);

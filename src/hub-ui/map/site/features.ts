@@ -20,6 +20,11 @@ export function drawnBy(feature: { get(name: string): unknown }): Drawn | undefi
   return feature.get('drawn') as Drawn | undefined;
 }
 
+/** Returns the value of a feature that a click explains, instead of selecting an entity; undefined for other features. */
+export function explainedBy(feature: { get(name: string): unknown }): object | undefined {
+  return feature.get('explains') as object | undefined;
+}
+
 /** Feature of a fence whose region is in the plane's coordinates. */
 export function fenceFeature(fence: Fence, plane: Plane): Feature | undefined {
   const geometry = regionGeometry(fence, plane);

@@ -26,6 +26,7 @@ export const LAYERS = [
   'accuracy',
   'clusters',
   'heat',
+  'filter',
 ] as const;
 export type LayerName = (typeof LAYERS)[number];
 

@@ -32,6 +32,7 @@ const LABELS: readonly (readonly [string, readonly (readonly [LayerName, string]
     [
       ['tails', t('Tails')],
       ['accuracy', t('Accuracy')],
+      ['filter', t('Raw and filtered track')],
       ['clusters', t('Clusters in dense areas')],
     ],
   ],
