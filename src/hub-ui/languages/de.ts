@@ -73,6 +73,7 @@ export const german = {
   'Accuracy of locations without one': 'Genauigkeit von Ortungen ohne Angabe',
   'All providers together': 'Alle Provider zusammen',
   'As configured': 'Wie konfiguriert',
+  'Crossings of gates today': 'Überquerungen heute',
   'Deviation above which a location is an outlier; otherwise 13.8. Smaller values reject more.':
     'Abweichung, ab der eine Ortung ein Ausreißer ist; sonst 13,8. Kleinere Werte verwerfen mehr.',
   'Filter of positions': 'Filter der Positionen',

@@ -57,6 +57,7 @@ const FilterLayer = lazyPart(async () => {
   await loadPageTexts();
   return (await import('./filter/filter_layer.tsx')).FilterLayer;
 });
+const GateCounts = lazyPart(async () => (await import('./layers/gate_counts.tsx')).GateCounts);
 const HistoryOnMap = lazyPart(async () => (await import('./history_on_map.tsx')).HistoryOnMap);
 
 const NO_FENCES: readonly Fence[] = [];
@@ -149,6 +150,7 @@ export function LiveMap(props: LiveMapProps) {
       {layers.has('filter') && isMovable(selection) && !isPast && !isWall && (
         <FilterLayer key={`${selection.kind} ${selection.id}`} selection={selection} />
       )}
+      {layers.has('gates') && !isPast && <GateCounts fences={fences} />}
       {isFollowed && <FollowChip selection={selection} />}
       {selection !== undefined && !isWall && (
         <SelectionPanel

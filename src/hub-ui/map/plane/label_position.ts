@@ -90,3 +90,39 @@ function widestAt(rings: readonly (readonly Position[])[], y: number): readonly 
   }
   return widest;
 }
+
+/** A side of a line at its middle. */
+export interface LineSide {
+  /** Direction away from the line, in radians clockwise from up. */
+  readonly bearing: number;
+  /** Point at a distance from the line. */
+  readonly from: (distance: number) => [x: number, y: number];
+}
+
+/** Returns a side of a line, looking along it. */
+export function sideOf(points: readonly Position[], side: 'left' | 'right'): LineSide {
+  const [x0, y0, x1, y1, part] = middleOf(points);
+  const length = Math.hypot(x1 - x0, y1 - y0) || 1;
+  const turn = side === 'left' ? 1 : -1;
+  const [east, north] = [(turn * (y0 - y1)) / length, (turn * (x1 - x0)) / length];
+  const [x, y] = [x0 + part * (x1 - x0), y0 + part * (y1 - y0)];
+  return { bearing: Math.atan2(east, north), from: (distance) => [x + distance * east, y + distance * north] };
+}
+
+type Segment = [x0: number, y0: number, x1: number, y1: number, part: number];
+
+/** The segment that contains the middle of a line, and the part of it that is before the middle. */
+function middleOf(points: readonly Position[]): Segment {
+  const segments = points.slice(1).map((to, i): Segment => {
+    const from = points[i] ?? to;
+    return [from[0] ?? 0, from[1] ?? 0, to[0] ?? 0, to[1] ?? 0, 0];
+  });
+  const lengths = segments.map(([x0, y0, x1, y1]) => Math.hypot(x1 - x0, y1 - y0));
+  let left = lengths.reduce((sum, each) => sum + each, 0) / 2;
+  for (const [i, segment] of segments.entries()) {
+    const length = lengths[i] ?? 0;
+    if (left <= length && length > 0) return [segment[0], segment[1], segment[2], segment[3], left / length];
+    left -= length;
+  }
+  return segments[0] ?? [0, 0, 0, 0, 0];
+}

@@ -27,6 +27,7 @@ export const LAYERS = [
   'clusters',
   'heat',
   'filter',
+  'gates',
 ] as const;
 export type LayerName = (typeof LAYERS)[number];
 

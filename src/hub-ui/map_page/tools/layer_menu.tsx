@@ -33,6 +33,7 @@ const LABELS: readonly (readonly [string, readonly (readonly [LayerName, string]
       ['tails', t('Tails')],
       ['accuracy', t('Accuracy')],
       ['filter', t('Raw and filtered track')],
+      ['gates', t('Crossings of gates today')],
       ['clusters', t('Clusters in dense areas')],
     ],
   ],

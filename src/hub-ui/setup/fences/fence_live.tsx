@@ -6,8 +6,8 @@ import { Link } from '../../controls/link.tsx';
 import { ago, useNow } from '../../controls/time.ts';
 import typography from '../../controls/typography.module.css';
 import { labelOf } from '../../hub/entity_kinds.ts';
+import { crossingsToday, type GateCrossings } from '../../hub/gate_crossings.ts';
 import { subscribe } from '../../hub/live.ts';
-import { entityPath, get } from '../../hub/rest.ts';
 import { mapPath } from '../../hub/page_paths.ts';
 import { useEntities } from '../../hub/stores.ts';
 import { t } from '../../languages/language.ts';
@@ -61,18 +61,12 @@ function EventBadge({ event }: { readonly event: FenceEvent }) {
   return <Badge tone="warn">{t('Exit')}</Badge>;
 }
 
-interface Crossings {
-  readonly left: number;
-  readonly right: number;
-}
-
 /** Crossings of a gate since midnight. Counted again after each event; `newest` is its id. */
 function GateCounts({ id, newest }: { readonly id: string; readonly newest: string | undefined }) {
-  const [counts, setCounts] = useState<Crossings>();
+  const [counts, setCounts] = useState<GateCrossings>();
   useEffect(() => {
     let isShown = true;
-    const from = encodeURIComponent(new Date(new Date().setHours(0, 0, 0, 0)).toISOString());
-    get<Crossings>(`${entityPath('fences', id)}/crossings?from=${from}`).then(
+    crossingsToday(id).then(
       (found) => isShown && setCounts(found),
       () => undefined,
     );
