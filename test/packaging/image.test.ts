@@ -16,10 +16,10 @@ const skip = noRoot ?? (missing === undefined ? false : `there is no ${missing}`
 const USER = '54321:0';
 /** Mounts a root read-only, with a volume, and runs a command there. */
 const RUN = `set -e
-root=$1 volume=$2; shift 2
+root=$1 volume=$2 folder=$3; shift 3
 mount --bind "$root" "$root"
 mount --bind -o remount,ro "$root"
-mount --bind "$volume" "$root/config"
+mount --bind "$volume" "$root$folder"
 for each in dev proc; do mount --rbind /$each "$root/$each"; done
 exec /usr/sbin/chroot --userspec=${USER} "$root" "$@"`;
 const [AMD64, MB] = [62, 1024 * 1024];
@@ -58,22 +58,23 @@ describe('The image', { skip }, () => {
     mkdirSync(root);
     for (const { digest } of layers) execFileSync('tar', ['-xpf', pathOf(digest), '-C', root, '--numeric-owner']);
     // An engine makes these folders, and fills a new volume from the image.
-    for (const name of ['dev', 'proc']) mkdirSync(join(root, name));
+    for (const name of ['data', 'dev', 'proc']) mkdirSync(join(root, name));
     execFileSync('cp', ['-a', join(root, 'config'), volume]);
   });
 
-  /** Runs a command in a container with the environment of the image. */
-  const inContainer = (...command: readonly string[]): Program => ({
+  /** A command in a container with the environment of the image and more variables, and with the volume at a folder. */
+  const inContainer = (
+    command: readonly string[],
+    more: Readonly<Record<string, string>> = {},
+    at = '/config',
+  ): Program => ({
     command: 'unshare',
-    args: ['--mount', 'sh', '-c', RUN, 'sh', root, volume, ...command],
-    env: Object.fromEntries(config.Env.map((text) => text.split(/=(.*)/s) as [string, string])),
+    args: ['--mount', 'sh', '-c', RUN, 'sh', root, volume, at, ...command],
+    env: { ...Object.fromEntries(config.Env.map((text) => text.split(/=(.*)/s) as [string, string])), ...more },
   });
   const runs = (command: readonly string[], more: Readonly<Record<string, string>> = {}) => {
-    const { command: program, args, env } = inContainer(...command);
-    return spawnSync(program, args, {
-      env: { ...env, ...more },
-      encoding: 'utf8',
-    });
+    const { command: program, args, env } = inContainer(command, more);
+    return spawnSync(program, args, { env, encoding: 'utf8' });
   };
 
   test('has at most 120 MB, an unprivileged user, and a volume', () => {
@@ -86,13 +87,22 @@ describe('The image', { skip }, () => {
   test('runs a hub as any user of group 0 on a read-only root, which its health check finds healthy', async () => {
     const written = runs(['node', '-e', "require('fs').writeFileSync('/tmp/x', '')"]);
     assert.match(written.stderr, /EROFS: read-only file system/);
-    await usesHub(inContainer(...config.Entrypoint), ({ port }) => {
+    await usesHub(inContainer(config.Entrypoint), ({ port }) => {
       const [, ...check] = config.Healthcheck.Test;
       assert.equal(runs(check, { HUB_PORT: port }).status, 0);
     });
     const [, ...check] = config.Healthcheck.Test;
     assert.equal(runs(check, { HUB_PORT: '1' }).status, 1);
     assert.ok(readdirSync(volume).includes('data.dat'));
+  });
+
+  test('runs a hub with its data and history in another volume, as the Helm chart has it', async () => {
+    const more = {
+      ...{ HUB_DATA_PATH: '/data', SQLITE_TMPDIR: '/data' },
+      ...{ HUB_HISTORY: 'true', HUB_HISTORY_PATH: '/data/history', HUB_HISTORY_MAX_SIZE: '100' },
+    };
+    await usesHub(inContainer(config.Entrypoint, more, '/data'));
+    assert.ok(readdirSync(volume).includes('history'));
   });
 
   test('has the command-line tools', () => {
