@@ -16,12 +16,13 @@ import { SDK } from './sdk_document.ts';
 
 const MODULES = new URL('../../node_modules/', import.meta.url).pathname;
 const QUIET = ['--no-audit', '--no-fund', '--silent', '--fetch-retries=1'];
+const [RUNTIME, HELPER] = ['node-red', 'node-red-node-test-helper'] as const;
 const PACKAGE = 'node-red-contrib-omlox-location-hub';
 const [START_MS, TEST_MS] = [60_000, 180_000] as const;
 
 const nodeRed = await installed('node-red', async (cwd) => {
   await writeFile(join(cwd, 'package.json'), '{ "private": true }');
-  await runInstall('npm', ['install', ...QUIET, 'node-red@5.0.7', 'node-red-node-test-helper@0.3.6'], { cwd });
+  await runInstall('npm', ['install', ...QUIET, `${RUNTIME}@5.0.7`, `${HELPER}@0.3.6`], { cwd });
 });
 
 interface FlowNode {
@@ -131,8 +132,8 @@ describe('The nodes for Node-RED', { skip: nodeRed.skip, timeout: TEST_MS }, () 
     before(async () => {
       if (skip !== undefined) return;
       const require = createRequire(join(nodeRed.folder, 'package.json'));
-      helper = require('node-red-node-test-helper') as Helper;
-      helper.init(require.resolve('node-red'));
+      helper = require(HELPER) as Helper;
+      helper.init(require.resolve(RUNTIME));
       const main = join(folder, 'node_modules', PACKAGE, 'dist/nodes.js');
       ({ default: register } = (await import(pathToFileURL(main).href)) as { default: unknown });
       await new Promise<void>((resolve) => helper.startServer(resolve));

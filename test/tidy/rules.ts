@@ -122,7 +122,9 @@ export const RULES: readonly Rule[] = [
   {
     name: 'has no default export, unless a tool or a thread pool wants one',
     find: ({ path, code }) => {
-      if (within(path, 'workers') || path.endsWith('.config.ts')) return [];
+      // Node-RED loads the default export of its nodes.
+      const isWanted = ['workers', 'sdk/node-red/src/nodes.ts'].some((place) => within(path, place));
+      if (isWanted || path.endsWith('.config.ts')) return [];
       return linesWith(code, /^export default\b/).map((line) => `line ${line}: give it a name`);
     },
     broken: sourceFile('src/api/a.ts', 'export default 1;\n'),

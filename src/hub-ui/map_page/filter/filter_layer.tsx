@@ -65,7 +65,7 @@ export function FilterLayer({ selection }: { readonly selection: MapSelection })
           text={t('Raw')}
         />
         <Sign color={colors.selected} path="M2 8h20" text={track.isFiltered ? t('Filtered') : t('Not filtered')} />
-        <Sign color={colors.danger} path="m7 3 10 10M17 3 7 13" text={t('Outlier')} />
+        <Sign color={colors.critical} path="m7 3 10 10M17 3 7 13" text={t('Outlier')} />
       </ul>
       <p class={typography.soft} role="status">
         {track.raw.length === 0
@@ -196,7 +196,7 @@ function featuresOf({ raw, filtered }: Pick<FilterTrack, 'raw' | 'filtered'>): F
 function useTrackStyle(explained: RawPoint | undefined): StyleFunction {
   const colors = palette();
   return useMemo<StyleFunction>(() => {
-    const { provider, selected, danger, halo } = colors;
+    const { provider, selected, critical, halo } = colors;
     const dot = new CircleStyle({ radius: 2.5, fill: new Fill({ color: provider }) });
     const cross = (radius: number, color: string, width: number) =>
       new Style({
@@ -206,7 +206,7 @@ function useTrackStyle(explained: RawPoint | undefined): StyleFunction {
           stroke: new Stroke({ color, width }),
         }),
       });
-    const crosses = (radius: number): Style[] => [cross(radius, halo, 5), cross(radius, danger, 2.5)];
+    const crosses = (radius: number): Style[] => [cross(radius, halo, 5), cross(radius, critical, 2.5)];
     const parts: Readonly<Record<string, Style[]>> = {
       raw: [new Style({ stroke: new Stroke({ color: provider, width: 1 }), image: dot })],
       filtered: [
