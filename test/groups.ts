@@ -57,6 +57,8 @@ export const SLOW: Readonly<Record<string, string>> = {
   'test/sdk/generators.test.ts':
     'downloads generators; generated.test.ts of that folder compares the hash of the document',
   'test/sdk/node_red.test.ts': 'downloads Node-RED; the tests in sdk/ use the client that its nodes consist of',
+  'test/sdk/notebook.test.ts':
+    'downloads pandas and GeoPandas; test/cli/import_positions.test.ts imports the same kind of file',
   'test/sdk/python.test.ts':
     'downloads packages; acceptance.test.ts of that folder runs the same rounds with the other SDK',
   'test/sdk/readme.test.ts':

@@ -45,7 +45,7 @@ test('brokenLinks and missingPaths only find missing targets', () => {
   assert.deepEqual(missingPaths(broken), ['docs/a.md: there is no src/none.ts']);
 });
 
-test('README.md links every document of docs/, which otherwise contains only images and decision records', () => {
+test('README.md links every document of docs/, which otherwise contains only images, notebooks and decision records', () => {
   const names = readdirSync(`${ROOT}docs`).concat(
     readdirSync(`${ROOT}docs/tutorials`).map((name) => `tutorials/${name}`),
   );
@@ -54,8 +54,8 @@ test('README.md links every document of docs/, which otherwise contains only ima
   for (const name of names.filter((one) => one !== 'decisions' && one !== 'tutorials')) {
     assert.match(
       name,
-      /^(tutorials\/)?[a-z0-9]+(-[a-z0-9]+)*\.(md|svg)$/,
-      `docs/${name} is neither a document nor a picture`,
+      /^(tutorials\/)?[a-z0-9]+(-[a-z0-9]+)*\.(md|svg|ipynb)$/,
+      `docs/${name} is no document, picture or notebook`,
     );
     const links = name.endsWith('.md') ? readme : anywhere;
     assert.ok(links.includes(`docs/${name}`), `no link refers to docs/${name}`);
