@@ -46,7 +46,7 @@ export const ConfigSchema = Type.Object({
   require_authorization: Type.Boolean({
     default: false,
     description:
-      'Whether requests need an access token or an API key. permissions.yaml next to this file defines what they permit.',
+      'Whether requests need a token or an API key. permissions.yaml next to this file defines what these permit.',
   }),
   openid_config_url: Text({
     description: 'URL of the OpenID configuration of the identity server. null: only API keys are accepted.',
