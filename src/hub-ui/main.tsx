@@ -29,7 +29,9 @@ registerServiceWorker();
 
 async function startSession(): Promise<void> {
   const signIn = settings.peek().sign_in;
-  if (signIn !== null) await (await import('./signin/session.ts')).startSession(signIn);
+  if (signIn === null) return;
+  if ('by' in signIn) await (await import('./signin/key_session.ts')).startKeySession();
+  else await (await import('./signin/session.ts')).startSession(signIn);
 }
 
 /** Shows the shell until a hub responds, then reloads the page if sign-in is required. */

@@ -280,7 +280,7 @@ function siteSettings(config: Config, authorization: HubAuthorization | undefine
   return {
     hub_version: VERSION_INFO.hub_version,
     map_tiles: mapTilesOf(config),
-    sign_in: authorization?.signIn ?? null,
+    sign_in: authorization === undefined ? null : (authorization.signIn ?? { by: 'key' }),
     history: config.history,
     entity_properties_bytes: boundsOf(config).entityPropertiesBytes,
   };

@@ -16,8 +16,8 @@ export interface SiteSettings {
   readonly hub_version: string;
   /** Source of the background map; null for the world and a plain grid. */
   readonly map_tiles: MapTiles | null;
-  /** The identity server and the client for signing in; null without authorization. */
-  readonly sign_in: { readonly config_url: string; readonly client_id: string } | null;
+  /** The identity server and the client for signing in, or `by` key without a server; null without authorization. */
+  readonly sign_in: { readonly config_url: string; readonly client_id: string } | { readonly by: 'key' } | null;
   /** Whether the hub records history. */
   readonly history: boolean;
   /** Maximum bytes of JSON of the properties of an entity. */
@@ -151,7 +151,8 @@ function accepts(request: HttpRequest, encoding: string): boolean {
  * to this hub and the origins in its settings.
  */
 function headersOf({ settings }: SiteOptions): Headers {
-  const connectTo = settings.sign_in === null ? [] : [new URL(settings.sign_in.config_url).origin];
+  const { sign_in: signIn } = settings;
+  const connectTo = signIn === null || 'by' in signIn ? [] : [new URL(signIn.config_url).origin];
   const tiles = settings.map_tiles === null ? [] : tileOrigins(settings.map_tiles);
   // Images are displayed by the browser; all other tiles are fetched by the page.
   const areImages = settings.map_tiles?.kind === 'images';

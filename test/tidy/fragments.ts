@@ -46,8 +46,6 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/hub-ui/setup/zones/svg_size.ts': 'a rule of a file format, without a page',
   'src/hub-ui/shell/lost_banner.tsx': 'a component with a state of its own',
   'src/hub-ui/shell/preferences.tsx': 'a dialog with choices of its own',
-  'src/hub-ui/signin/permissions.ts': 'the permissions of a token, apart from the sign-in',
-  'src/hub-ui/signin/sign_in.tsx': 'a page',
   'src/sources/tcp.ts': 'loaded for its kind of source',
   'src/sources/udp.ts': 'loaded for its kind of source',
   'src/hub-ui/walk_tests/walk_points.ts': 'a file format',

@@ -13,6 +13,8 @@ export interface Session {
   /** Error of the last attempt. */
   readonly problem?: string | undefined;
   signIn(): void;
+  /** Signs in by an API key, on a hub without an identity server. Sets `problem` if the hub rejects the key. */
+  signInByKey?(key: string): Promise<void>;
   signOut(): void;
 }
 

@@ -8,8 +8,8 @@ import { getText } from './rest.ts';
 export interface PageSettings {
   readonly hub_version: string;
   readonly map_tiles: MapTileSettings | null;
-  /** Sign-in server; null on a hub without authorization. */
-  readonly sign_in: SignInSettings | null;
+  /** Sign-in server, or `by` key without one; null on a hub without authorization. */
+  readonly sign_in: SignInSettings | { readonly by: 'key' } | null;
   /** Whether the hub records history. */
   readonly history: boolean;
   /** Limit for the properties of an entity, in bytes of JSON. */

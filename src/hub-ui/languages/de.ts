@@ -998,6 +998,8 @@ export const german = {
   'Show unassigned on the map': 'Nicht zugewiesene auf der Karte zeigen',
   'Show {name} on the map': '{name} auf der Karte zeigen',
   'Shown on the map': 'Auf der Karte gezeigt',
+  'API key': 'API-Schlüssel',
+  'API key {id}': 'API-Schlüssel {id}',
   'Sign in': 'Anmelden',
   'Sign in again': 'Wieder anmelden',
   'Sign in to see this hub.': 'Anmelden, um diesen Hub zu sehen.',
