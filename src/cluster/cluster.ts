@@ -10,6 +10,7 @@ import { type ConfigState, isSettled } from './config/config_state.ts';
 import type { Repartitioned } from './config/object_partitions.ts';
 import { type EntityText, snapshotParts } from './config/snapshot_messages.ts';
 import { type Durability, openStreams } from './durability.ts';
+import type { SettingText } from './config/entity_commits.ts';
 import type { ClusterEvents } from './events/cluster_events.ts';
 import type { ClusterFanout } from './fanout/cluster_fanout.ts';
 import { checkMembers, reached, startupError } from './membership/admission.ts';
@@ -69,6 +70,8 @@ export class Cluster {
   readonly durability: Durability;
   /** The event log; undefined without one. */
   readonly events: ClusterEvents | undefined;
+  /** The audit log. */
+  readonly audit: ClusterEvents | undefined;
   readonly #options: ClusterOptions;
   readonly #parts: ClusterParts;
   /** Undefined before `attach`. */
@@ -86,7 +89,7 @@ export class Cluster {
       objects: () => (this.#handlers as ClusterHandlers).objects(),
       out: (error) => this.#out(error),
     });
-    const { config, status, membership, remote, gather, durability, events } = this.#parts;
+    const { config, status, membership, remote, gather, durability, events, audit } = this.#parts;
     this.config = config;
     this.status = status;
     this.membership = membership;
@@ -94,6 +97,7 @@ export class Cluster {
     this.gather = gather;
     this.durability = durability;
     this.events = events;
+    this.audit = audit;
   }
 
   /** Called by openCluster only. */
@@ -202,6 +206,7 @@ export class Cluster {
     if (body.kind === 'expel' && membership.isMember) this.status.expelled++;
     membership.record(record, state);
     this.events?.applied();
+    this.audit?.applied();
     ownerClient.ownershipChanged();
     commits.hasChanged();
     if (state.version === sequence) this.#ownershipChanged(before);
@@ -313,10 +318,11 @@ export class Cluster {
 
   /**
    * Commits changed entities, all or none. Resolves when all hubs have applied them, or with `overtaken` if another hub was
-   * first. Rejects with HUB_UNAVAILABLE if they would move objects and earlier migrations do not complete in time.
+   * first. `settings` are stored with them. Rejects with HUB_UNAVAILABLE if they would move objects and earlier migrations do not
+   * complete in time.
    */
-  commit(changes: readonly ForeignChange[]): Promise<'overtaken' | undefined> {
-    return this.#parts.commits.commit(changes);
+  commit(changes: readonly ForeignChange[], settings: readonly SettingText[] = []): Promise<'overtaken' | undefined> {
+    return this.#parts.commits.commit(changes, settings);
   }
 
   /** Whether this hub runs the collision stage, and the other tasks that one hub does for all. */
@@ -365,7 +371,8 @@ export class Cluster {
   async #eventsLogged(): Promise<void> {
     const { promise: late, resolve } = Promise.withResolvers<void>();
     const cancel = this.#parts.after(this.#options.holdMs, resolve);
-    await Promise.race([this.events?.appender.settled().catch(() => undefined), late]);
+    const logged = [this.events, this.audit].map((log) => log?.appender.settled().catch(() => undefined));
+    await Promise.race([Promise.all(logged), late]);
     cancel();
   }
 

@@ -10,6 +10,7 @@ import { Durability, type DurabilityOptions, makeJournal } from './durability.ts
 import { JournalProbe } from './membership/journal_probe.ts';
 import { type ClusterMembership, openMembership } from './membership/membership.ts';
 import { ClusterEvents } from './events/cluster_events.ts';
+import { auditName } from './events/log_stream.ts';
 import { FailedMembers } from './migration/failed_members.ts';
 import { PartitionMigration } from './migration/partition_migration.ts';
 import { OwnerHints } from './routing/owner_hints.ts';
@@ -51,6 +52,7 @@ export class ClusterParts {
   readonly durability: Durability;
   /** Undefined without an event log. */
   readonly events: ClusterEvents | undefined;
+  readonly audit: ClusterEvents | undefined;
   readonly probe: JournalProbe;
   readonly membership: ClusterMembership;
   readonly hints: OwnerHints;
@@ -99,6 +101,14 @@ export class ClusterParts {
       new ClusterEvents({
         ...context,
         journaledFrom: () => journal.neededFrom,
+        isFirst: () => role() === 'member' && this.membership.isFirst,
+      });
+    this.audit =
+      options.auditLog &&
+      new ClusterEvents({
+        ...{ ...context, name: auditName(context.name) },
+        // No step of the journal has audit entries.
+        journaledFrom: () => Number.POSITIVE_INFINITY,
         isFirst: () => role() === 'member' && this.membership.isFirst,
       });
     this.probe = new JournalProbe({ ...context, barrier, kept: () => this.durability.trimIdle() });
@@ -178,6 +188,7 @@ export class ClusterParts {
     // Pending appends cannot succeed. A successor may have deleted the streams, so nothing else would report it.
     this.durability.journal.close();
     this.events?.close();
+    this.audit?.close();
     this.ownerClient.close();
     this.durability.checkpoints.close();
     this.gather.close();

@@ -9,7 +9,7 @@ import { contextOf } from './context.ts';
 import { type Applicant, checkStreams, isForGood } from './membership/admission.ts';
 import { BusError } from './nats/bus.ts';
 import { type Checkpoints, type CheckpointsOptions, makeStateStream, openCheckpoints } from './state/checkpoints.ts';
-import { type EventLogBounds, eventStreamSettings } from './events/log_stream.ts';
+import { auditName, type EventLogBounds, eventStreamSettings } from './events/log_stream.ts';
 import { journalStreams } from './journal/journal_streams.ts';
 import { StepJournal } from './journal/step_journal.ts';
 
@@ -18,6 +18,8 @@ export interface DurableStreams extends Applicant {
   readonly journalBytesMax: number;
   /** Bounds of the event log; undefined without one. */
   readonly eventLog?: EventLogBounds | undefined;
+  /** The same for the audit log. */
+  readonly auditLog?: EventLogBounds | undefined;
 }
 
 export interface DurabilityOptions extends DurableStreams {
@@ -58,7 +60,8 @@ export async function openStreams(options: DurableStreams): Promise<void> {
     try {
       await Promise.all([makeConfigStreams(options), makeStateStream(options)]);
       await makeJournal(options, incarnation);
-      await makeEventStream(options);
+      await makeEventStream(options, options.eventLog);
+      await makeEventStream({ ...options, name: auditName(options.name) }, options.auditLog);
       return;
     } catch (error) {
       if (error instanceof BusError && isForGood(error)) await checkStreams(options);
@@ -68,11 +71,11 @@ export async function openStreams(options: DurableStreams): Promise<void> {
   }
 }
 
-/** Creates the stream of the event log, or gives it the bounds of this hub. */
-async function makeEventStream(options: DurableStreams): Promise<void> {
-  const { bus, eventLog } = options;
-  if (eventLog === undefined) return;
-  const settings = eventStreamSettings(options, eventLog);
+/** Creates the stream of the event log or the audit log, or gives it the bounds of this hub. */
+async function makeEventStream(options: DurableStreams, bounds: EventLogBounds | undefined): Promise<void> {
+  const { bus } = options;
+  if (bounds === undefined) return;
+  const settings = eventStreamSettings(options, bounds);
   await bus.makeStream(settings).catch((error: unknown) => {
     if (!(error instanceof BusError) || !error.message.includes('already in use')) throw error;
     return bus.alterStream(settings);

@@ -167,6 +167,9 @@ export function clusterSettings(config: Config, machine: string) {
     ...(config.event_retention > 0 && {
       eventLog: { retentionMs: config.event_retention * HOUR_MS, bytesMax: config.event_max_bytes },
     }),
+    ...(config.audit_retention > 0 && {
+      auditLog: { retentionMs: config.audit_retention * 24 * HOUR_MS, bytesMax: config.audit_max_bytes },
+    }),
     shards: config.num_threads,
     alike: [...ALIKE.map((name) => `${name}: ${config[name]}`), ...filtersAlike(config)],
   };

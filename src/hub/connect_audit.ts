@@ -1,5 +1,6 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Config } from '../config/schema.ts';
-import type { WriteEvents } from '../core/entity_write.ts';
+import type { EncodedEvents, WriteEvents } from '../core/entity_write.ts';
 import { auditEntries, type AuditedChange } from '../entities/audited.ts';
 import { joinEvents, textEvent } from '../events/event_bytes.ts';
 import type { EventLog } from '../events/event_log.ts';
@@ -7,7 +8,6 @@ import type { AreaFilter, BoundingBox, HistoryQuery, Span } from '../history/que
 import type { Author, AuditRead as ReadFacts } from '../model/audit.ts';
 import { formatTime } from '../model/time.ts';
 import type { Store } from '../store/store.ts';
-import type { StoreWriter } from '../store/writer.ts';
 import type { Clock } from '../time/clock.ts';
 import type { LogDeps } from './connect_events.ts';
 
@@ -22,6 +22,20 @@ export type Audit = (changes: readonly AuditedChange[]) => WriteEvents | undefin
 export function auditOf(store: Store, config: Config): Omit<LogDeps, 'clock'> {
   const { audit_retention: days, audit_max_bytes: bytesMax } = config;
   return { stored: store.audit, name: 'audit', retentionMs: days * DAY_MS, bytesMax };
+}
+
+/** Setting of a cluster with the audit entries of the last record: all hubs receive them with its changes. */
+export const AUDIT_SETTING = 'audit';
+
+/** Returns audit entries as the value of the setting. They are compressed, since a record is limited to 8 MB. */
+export function auditSetting({ count, bytes }: EncodedEvents): string {
+  return JSON.stringify([count, deflateRawSync(Buffer.from(bytes)).toString('base64')]);
+}
+
+/** Returns the audit entries of a value of the setting. */
+export function auditIn(text: string): EncodedEvents {
+  const [count, bytes] = JSON.parse(text) as [number, string];
+  return { count, bytes: inflateRawSync(Buffer.from(bytes, 'base64')) };
 }
 
 export function auditTo(auditLog: EventLog | undefined, { now }: Pick<Clock, 'now'>): Audit {
@@ -39,12 +53,13 @@ export function auditTo(auditLog: EventLog | undefined, { now }: Pick<Clock, 'no
 export type AuditRead = (question: HistoryQuery, by: Author) => Promise<void>;
 
 interface ReadDeps extends Pick<Clock, 'now'> {
-  readonly writer: Pick<StoreWriter, 'writeEntities'>;
+  /** Stores entries that belong to no change. */
+  store(entries: WriteEvents): Promise<void>;
   /** Whether reads are recorded. */
   readonly isOn: boolean;
 }
 
-export function auditReads(auditLog: EventLog | undefined, { now, writer, isOn }: ReadDeps): AuditRead {
+export function auditReads(auditLog: EventLog | undefined, { now, store, isOn }: ReadDeps): AuditRead {
   if (auditLog === undefined || !isOn) return async () => undefined;
   return (question, by) => {
     const read = factsOf(question);
@@ -52,7 +67,7 @@ export function auditReads(auditLog: EventLog | undefined, { now, writer, isOn }
     const time = formatTime(now());
     const entry = { time, kind: 'read', id: others.length === 0 ? id : '', action: 'read', ...by, read };
     const audit = textEvent('audit', ['read', id, by.subject, ...others], JSON.stringify(entry));
-    return writer.writeEntities([], { audit });
+    return store(audit);
   };
 }
 

@@ -18,17 +18,18 @@ import { DatabaseState } from '../operation/database_state.ts';
 import { LICENSE_SETTING } from '../operation/operation.ts';
 import { ownRows, rowsToStore } from '../shards/row_times.ts';
 import { loadedFrom, type Store } from '../store/store.ts';
-import { StoreWriter } from '../store/writer.ts';
+import { type EventPositions, StoreWriter } from '../store/writer.ts';
 import { type Clock, schedule } from '../time/clock.ts';
 import { TaskScheduler } from '../time/task_scheduler.ts';
 import { packedRows } from '../wire/store_messages.ts';
+import { AUDIT_SETTING, auditSetting } from './connect_audit.ts';
 import type { Database } from './connect_database.ts';
 import type { Log } from './log.ts';
 
 const RETRY_MS = [100, 500, 2000];
 const INCARNATION_BYTES = 16;
 /** Settings shared by all hubs of a cluster. */
-const SHARED: readonly string[] = [RULES_SETTING, LICENSE_SETTING];
+const SHARED: readonly string[] = [RULES_SETTING, LICENSE_SETTING, AUDIT_SETTING];
 /** Prefixes of other shared settings. */
 const SHARED_PREFIXES = [
   ...[UNS_OWNER_PREFIX, 'alert ', 'alert_act ', ALERT_RULES.prefix, LINKS.prefix, MAP_VIEWS.prefix],
@@ -87,9 +88,10 @@ export function clusterStore(cluster: Cluster): Store {
       take({ entities, rows: packedRows([]) });
       return cluster.config.id;
     },
-    async commit({ entities }) {
-      if (entities.length > 0)
-        await cluster.config.keepSettings(entities.map(({ id, text }) => [own(id), text ?? null]));
+    async commit({ entities, audit }) {
+      const settings = entities.map(({ id, text }) => [own(id), text ?? null] as const);
+      const logged = audit === undefined ? [] : [[AUDIT_SETTING, auditSetting(audit)] as const];
+      if (settings.length > 0) await cluster.config.keepSettings([...settings, ...logged]);
     },
     close: async () => undefined,
   };
@@ -107,6 +109,12 @@ export function settingsByHub(cluster: Pick<Cluster, 'config'>): ReadonlyMap<str
   }
   return byHub;
 }
+
+/** The log of the cluster positions audit entries. */
+const UNPOSITIONED: EventPositions = {
+  block: ({ count, bytes }) => ({ first: 0, count, timeMs: 0, bytes }),
+  committed: () => undefined,
+};
 
 /**
  * Returns the store of a cluster member for other parts. Rows go to the replicated state, and nothing waits for them.
@@ -126,7 +134,7 @@ export function clusterDatabase(
     state.note(isUp ? 'ok' : 'failing', { error, nowMs: clock.now() });
   });
   return {
-    writer: new StoreWriter(store, { retryMs: RETRY_MS, schedule, state: () => undefined }),
+    writer: new StoreWriter(store, { retryMs: RETRY_MS, schedule, audit: UNPOSITIONED, state: () => undefined }),
     state,
     keep(rows) {
       cluster.durability.noteRows(rowsToStore(rows, clock));

@@ -12,14 +12,14 @@ import { isSilent } from '../entities/detached_fences.ts';
 import { LocatingRules, RULES_SETTING } from '../entities/locating_rules.ts';
 import { georeferencedChanges } from '../entities/anchor_changes.ts';
 import { ZoneMoves } from '../entities/zone_moves.ts';
-import { joinEvents, textEvent } from '../events/event_bytes.ts';
+import { encoded, joinEvents, textEvent } from '../events/event_bytes.ts';
 import { announceChange, changeEvent, type EntityEvent } from '../fanout/front_events.ts';
 import { isSame } from '../model/json_tree.ts';
 import type { Zone } from '../model/zone.ts';
 import { commandsOf } from '../shards/shard_commands.ts';
 import { definedWrites, entityWrites, settingWrite } from '../store/entity_json.ts';
 import type { Clock } from '../time/clock.ts';
-import type { Audit } from './connect_audit.ts';
+import { AUDIT_SETTING, type Audit, auditSetting } from './connect_audit.ts';
 import type { Database } from './connect_database.ts';
 import type { Stages } from './connect_stages.ts';
 import type { Log } from './log.ts';
@@ -101,7 +101,11 @@ export function connectEntities(deps: EntityDeps): EntityParts {
     bounds,
     turns: machine.turns,
     commit(changes, { rules: changed, defined = [], by } = { changes }) {
-      if (cluster !== undefined) return cluster.commit(changes.map(writtenChange));
+      if (cluster !== undefined) {
+        const entries = audit(auditedEntities(changes));
+        const logged = entries === undefined ? [] : [[AUDIT_SETTING, auditSetting(encoded(entries))] as const];
+        return cluster.commit(changes.map(writtenChange), logged);
+      }
       const settings = changed === undefined ? [] : [settingWrite(RULES_SETTING, changed)];
       const writes = [...entityWrites(changes), ...settings, ...definedWrites(defined)];
       const audited = audit(auditedIn(changes, { rules: changed, defined, by }));

@@ -139,7 +139,9 @@ async function openOn(
   const eventLog = await (cluster === undefined
     ? openLog({ ...eventsOf(store, config), clock })
     : cluster.events?.open(cluster.config.id));
-  const auditLog = await openLog({ ...auditOf(store, config), clock });
+  const auditLog = await (cluster === undefined
+    ? openLog({ ...auditOf(store, config), clock })
+    : cluster.audit?.open(`audit ${cluster.config.id}`));
   // Reads while workers start. A failure is handled below, where parts can be closed.
   const reading = beginReading(store);
   const { max_geometry_check_time: limitMs } = config;

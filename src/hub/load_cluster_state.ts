@@ -15,6 +15,7 @@ import { parseJson } from '../model/json.ts';
 import { remotePairs, remoteRows } from '../shards/row_times.ts';
 import { storedByKind } from '../store/entity_json.ts';
 import { startWorkers, loadEntities } from './load_state.ts';
+import { AUDIT_SETTING, auditIn } from './connect_audit.ts';
 import type { Parts } from './parts.ts';
 
 export interface LoadOptions {
@@ -36,6 +37,7 @@ export async function loadClusterState(
     foreign: (changes) => entities.applyForeign(changes),
     setting(name, text) {
       if (name === RULES_SETTING) rules.apply(text === null ? [] : JSON.parse(text));
+      else if (name === AUDIT_SETTING) cluster.audit?.change(cluster.config.configured, auditIn(text ?? '[0,""]'));
       else parts.applyDefined(name, text);
     },
     kept: () => entities.kept(),

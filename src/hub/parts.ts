@@ -4,6 +4,7 @@ import type { ShapeChecks } from '../core/shape_checks.ts';
 import { ZoneTable } from '../core/zone/zone_table.ts';
 import { Arrivals } from '../operation/arrivals.ts';
 import { type HubCounts, newCounts } from '../operation/counts.ts';
+import { encoded } from '../events/event_bytes.ts';
 import type { EventLog } from '../events/event_log.ts';
 import type { DatabaseState } from '../operation/database_state.ts';
 import type { Store } from '../store/store.ts';
@@ -153,7 +154,14 @@ export function connectParts(deps: PartsDeps): Parts {
     arrivals,
     eventLog,
     auditLog,
-    auditRead: auditReads(auditLog, { ...clock, writer, isOn: config.audit_reads }),
+    auditRead: auditReads(auditLog, {
+      now: clock.now,
+      store: async (entries) => {
+        if (cluster === undefined) await writer.writeEntities([], { audit: entries });
+        else await cluster.audit?.own(encoded(entries));
+      },
+      isOn: config.audit_reads,
+    }),
     ...stages,
     ...configured,
     ...incoming,

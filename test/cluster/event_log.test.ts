@@ -181,5 +181,6 @@ test('A cluster whose hubs log no events has no stream for them', { skip: nats.s
     'none_CONFIG',
     'none_SNAP',
     'none_STATE',
+    'none_audit_EVENTS',
   ]);
 });

@@ -64,6 +64,10 @@ test('The card of an object says where it is and since when, with its actions in
   const page = await openPage(t, `${hub.origin}/hub-ui/?sel=trackables:${FORKLIFT.id}`, { width: 390 });
   const panel = page.getByRole('complementary', { name: 'Selected trackable' });
   await panel.getByText('In Dock A for 4 min · battery 82 %').waitFor();
+  const cut = await panel.locator('[data-status]').evaluate((line) => {
+    return (line.parentElement?.getBoundingClientRect().top ?? 0) - line.getBoundingClientRect().top;
+  });
+  assert.ok(cut <= 0, `the line is cut by ${cut} pixels`);
   const box = (await panel.boundingBox()) ?? assert.fail('The panel has no size');
   for (const name of ['Follow', 'Go to', 'Edit']) {
     const button = (await panel.getByText(name, { exact: true }).boundingBox()) ?? assert.fail(`${name} has no size`);

@@ -22,6 +22,9 @@ export interface EntityCommitsOptions extends Pick<ClusterContext, 'hubName' | '
 /** Time that a change of entities waits for migrations, and then until other hubs have applied it. */
 const EVERYWHERE_MS = 10_000;
 
+/** A setting to store with changed entities, as JSON. */
+export type SettingText = readonly [name: string, text: string];
+
 /** Commits of changed entities to the configuration log, once the objects that they move may migrate. */
 export class EntityCommits {
   readonly #options: EntityCommitsOptions;
@@ -33,10 +36,13 @@ export class EntityCommits {
   }
 
   /** See Cluster. */
-  async commit(changes: readonly ForeignChange[]): Promise<'overtaken' | undefined> {
+  async commit(changes: readonly ForeignChange[], settings: readonly SettingText[]): Promise<'overtaken' | undefined> {
     const { hubName, partitions, log, state, appliedByAll } = this.#options;
     const { applied: before } = log();
-    const rows = changes.map(({ kind, id, text, force }): EntityChange => [kind, id, text, force]);
+    const rows = [
+      ...changes.map(({ kind, id, text, force }): EntityChange => [kind, id, text, force]),
+      ...settings.map(([name, text]): EntityChange => ['setting', name, text, false]),
+    ];
     const made = () => changeRecord(hubName, rows, { state: state(), partitions });
     const record = made();
     if (record === undefined) {

@@ -136,6 +136,13 @@ export class ClusterEvents {
     });
   }
 
+  /** Appends events that only this hub has. Resolves when the log has them; rejects if this hub cannot append. */
+  own(events: EncodedEvents): Promise<void> {
+    const position = { shard: THIRD_PARTIES, step: this.#thirdParties++, index: 0 };
+    this.appender.add({ of: this.#options.incarnation, events, position });
+    return this.appender.settled();
+  }
+
   /** Appends fence events of removed members that their journals have, unless the log has them. */
   recovered(events: readonly FailedFenceEvent[]): void {
     for (const { of, event, shard, step, index } of events) {

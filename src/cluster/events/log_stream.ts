@@ -6,9 +6,14 @@ export interface EventLogBounds {
   readonly bytesMax: number;
 }
 
-/** Name of the stream of the event log. `name`: of the cluster. */
+/** Name of the stream of the event log. `name`: of the cluster, or auditName. */
 export function eventStream(name: string): string {
-  return `${name}_EVENTS`;
+  return `${name.replaceAll('.', '_')}_EVENTS`;
+}
+
+/** Name of the audit log of a cluster in place of the cluster's name: it is another event log. */
+export function auditName(name: string): string {
+  return `${name}.audit`;
 }
 
 /** Subject of the events of a writer; of all writers without one. */
