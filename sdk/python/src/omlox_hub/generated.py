@@ -1,4 +1,4 @@
-# Made by "npm run generate:sdk" of the OpenAPI document with SHA-256 1cfb2af07b859cfbab6251e6f7ac40cf9d682d04cb244c5709877a865e0113e0.
+# Made by "npm run generate:sdk" of the OpenAPI document with SHA-256 949e35c4dcbb238d199b0b8e452d3bb2c4684de4b639e71167228c73703ed6e2.
 # mypy: disable-error-code="no-any-return"
 
 from __future__ import annotations
@@ -50,6 +50,43 @@ AnyType: TypeAlias = Any
 
 
 AnyTypeArray: TypeAlias = list[AnyType]
+
+
+Role: TypeAlias = str
+
+
+AuditAction: TypeAlias = Literal['create', 'replace', 'delete', 'read']
+
+
+AuditKind: TypeAlias = Literal['zone', 'fence', 'trackable', 'provider', 'anchor', 'locating_rules', 'alert_rule', 'api_key', 'link', 'sink', 'source', 'view', 'walk_test', 'read']
+
+
+AuditPatchOp: TypeAlias = Literal['add', 'remove', 'replace']
+
+
+class AuditPatchOperation(TypedDict):
+    op: AuditPatchOp
+    path: str
+    value: NotRequired[AnyType]
+
+
+AuditPatchOperationArray: TypeAlias = list[AuditPatchOperation]
+
+
+AuditRead = TypedDict(
+    'AuditRead',
+    {
+        'question': str,
+        'ids': NotRequired[list[str]],
+        'from': NotRequired[str],
+        'to': NotRequired[str],
+        'bbox': NotRequired[list[float]],
+        'floor': NotRequired[float],
+    },
+)
+
+
+AuditVia: TypeAlias = Literal['rest', 'mcp', 'demo', 'link', 'cli']
 
 
 class CiscoNotification(TypedDict):
@@ -479,6 +516,33 @@ class OccupancySample(TypedDict):
 
 
 OccupancySampleArray: TypeAlias = list[OccupancySample]
+
+
+ZoneId: TypeAlias = str
+
+
+TrackableId: TypeAlias = str
+
+
+ProviderId: TypeAlias = str
+
+
+FenceId: TypeAlias = str
+
+
+AnchorId: TypeAlias = str
+
+
+SourceId: TypeAlias = str
+
+
+class OwnedResources(TypedDict):
+    zone_ids: NotRequired[list[ZoneId] | None]
+    trackable_ids: NotRequired[list[TrackableId] | None]
+    provider_ids: NotRequired[list[ProviderId] | None]
+    fence_ids: NotRequired[list[FenceId] | None]
+    anchor_ids: NotRequired[list[AnchorId] | None]
+    source_ids: NotRequired[list[SourceId] | None]
 
 
 PartitionHash: TypeAlias = Literal['fnv1a-32']
@@ -1013,6 +1077,37 @@ AlertSchedule = TypedDict(
         'time_zone': NotRequired[str | None],
     },
 )
+
+
+class ApiKey(TypedDict):
+    id: NotRequired[str | None]
+    name: str
+    roles: list[Role]
+    owned_resources: NotRequired[OwnedResources | None]
+    expires_at: NotRequired[str | None]
+    created_at: NotRequired[str | None]
+    revoked_at: NotRequired[str | None]
+    key: NotRequired[str]
+
+
+ApiKeyArray: TypeAlias = list[ApiKey]
+
+
+class AuditEntry(TypedDict):
+    cursor: str
+    time: str
+    kind: AuditKind
+    id: str
+    action: AuditAction
+    subject: NotRequired[str]
+    address: NotRequired[str]
+    via: AuditVia
+    request_id: NotRequired[str]
+    patch: NotRequired[AuditPatchOperationArray]
+    read: NotRequired[AuditRead]
+
+
+AuditEntryArray: TypeAlias = list[AuditEntry]
 
 
 class CiscoEnvelope(TypedDict):
@@ -1625,6 +1720,12 @@ class Anchor(TypedDict):
 
 
 AnchorArray: TypeAlias = list[Anchor]
+
+
+class AuditEntries(TypedDict):
+    entries: AuditEntryArray
+    next: str
+    has_more: bool
 
 
 class ClusterHealth(TypedDict):
@@ -2553,6 +2654,26 @@ class Operations:
         """Figures of a walk test, by ISO/IEC 18305."""
         return await self._call("GET", f"/walk_tests/{quote(walk_test_id, safe='')}/result", query={"format": format})
 
+    async def get_api_keys(self) -> ApiKeyArray:
+        """All API keys, without their secrets."""
+        return await self._call("GET", "/keys")
+
+    async def create_api_key(self, body: ApiKey) -> ApiKey:
+        """Create an API key."""
+        return await self._call("POST", "/keys", body=body)
+
+    async def get_api_key_by_id(self, key_id: str) -> ApiKey:
+        """One API key, without its secret."""
+        return await self._call("GET", f"/keys/{quote(key_id, safe='')}")
+
+    async def delete_api_key_by_id(self, key_id: str) -> None:
+        """Delete an API key."""
+        await self._call("DELETE", f"/keys/{quote(key_id, safe='')}")
+
+    async def revoke_api_key_by_id(self, key_id: str) -> ApiKey:
+        """Revoke an API key; it remains in the list."""
+        return await self._call("POST", f"/keys/{quote(key_id, safe='')}/revoke")
+
     async def get_sources(self) -> SourceArray:
         """All sources of locations."""
         return await self._call("GET", "/sources")
@@ -2656,6 +2777,10 @@ class Operations:
     async def get_events_stream(self, *, topic: str | None = None, fence_id: str | None = None, foreign_id: str | None = None, provider_id: str | None = None, trackable_id: str | None = None, event_type: str | None = None, object_type: str | None = None, collision_type: str | None = None, floor: str | None = None, collision_id_1: str | None = None, object_id_1: str | None = None, collision_id_2: str | None = None, object_id_2: str | None = None, id: str | None = None, rule_id: str | None = None, state: str | None = None, other_trackable_id: str | None = None, crs: str | None = None, zone_id: str | None = None, after: str | None = None) -> Any:
         """Events after a cursor, and then each new one, as Server-Sent Events."""
         return await self._call("GET", "/events/stream", query={"topic": topic, "fence_id": fence_id, "foreign_id": foreign_id, "provider_id": provider_id, "trackable_id": trackable_id, "event_type": event_type, "object_type": object_type, "collision_type": collision_type, "floor": floor, "collision_id_1": collision_id_1, "object_id_1": object_id_1, "collision_id_2": collision_id_2, "object_id_2": object_id_2, "id": id, "rule_id": rule_id, "state": state, "other_trackable_id": other_trackable_id, "crs": crs, "zone_id": zone_id, "after": after})
+
+    async def get_audit(self, *, kind: AuditKind | None = None, id: str | None = None, subject: str | None = None, from_: str | None = None, to: str | None = None, limit: int | None = None, cursor: str | None = None) -> AuditEntries:
+        """Changes of entities and settings, and reads of the history: by whom, when, and from where."""
+        return await self._call("GET", "/audit", query={"kind": kind, "id": id, "subject": subject, "from": from_, "to": to, "limit": limit, "cursor": cursor})
 
     async def get_history_of_trackable(self, trackable_id: str, *, from_: str | None = None, to: str | None = None, step: int | None = None, crs: str | None = None, zone_id: str | None = None, limit: int | None = None, cursor: str | None = None, format: str | None = None) -> PlacesReply:
         """Positions of a trackable."""
