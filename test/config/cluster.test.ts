@@ -52,6 +52,7 @@ test('A cluster has defaults for everything but its servers', () => {
     checkpointMs: 5000,
     journalBytesMax: 2 ** 30,
     eventLog: { retentionMs: 24 * 3_600_000, bytesMax: 2 ** 30 },
+    auditLog: { retentionMs: 90 * 86_400_000, bytesMax: 268_435_456 },
     shards: 3,
   });
   assert.ok(alike.includes('require_authorization: false'), alike.join());
