@@ -60,6 +60,7 @@ test('Numbers are formatted for the locale of the reader', { skip }, async (t) =
     ['fr-FR', '1,234.5 m'], // A language that the page does not support falls back to English.
   ] as const) {
     const page = await openPage(t, address, { locale });
+    await page.getByText(locale === 'de-DE' ? 'Technisches' : 'Technical', { exact: true }).click();
     await page.getByText(written, { exact: true }).waitFor();
   }
 });
