@@ -6,7 +6,7 @@ import { buildNpmPackage, PACKAGE } from './npm_package.ts';
 /** Processors for which the native packages have binaries for Linux, as npm names them. */
 export type Processor = 'x64' | 'arm64';
 
-/** Where packages with Node.js install the hub. */
+/** Folder in which packages with Node.js install the hub. */
 export const HOME = `/usr/lib/${PACKAGE}`;
 
 /** Programs that remove symbols for debuggers from binaries of a processor. */

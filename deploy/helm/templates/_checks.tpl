@@ -92,7 +92,7 @@ openid_browser_client_name: oidc.browserClientName
 {{- div (mul $number (get (dict "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 "M" 1000000 "G" 1000000000 "T" 1000000000000) $unit | int64)) 1048576 -}}
 {{- end -}}
 
-{{/* Labels of all objects, beside the app that selects pods. */}}
+{{/* Labels of all objects, in addition to `app`, which selects pods. */}}
 {{- define "hub.labels" -}}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
