@@ -259,8 +259,8 @@ export interface HistoryApi {
   readonly recordsCrossings: boolean;
   /**
    * The answer as JSON, or in the requested format. Rejects with HUB_BAD_REQUEST if the query exceeds a limit, and with
-   * HUB_UNAVAILABLE if it cannot be answered now, or the audit log cannot store that `by` asks. `gone`: aborted when the client
-   * disconnects. Without `by`, the audit log has no entry: for further parts of an answer.
+   * HUB_UNAVAILABLE if it cannot be answered now, or the audit log cannot store the entry of `by`. `gone`: aborted when
+   * the client disconnects. Without `by`, the audit log has no entry: for further parts of an answer.
    */
   ask(question: HistoryQuery, gone: AbortSignal | undefined, by?: Author): Promise<HistoryAnswer>;
 }

@@ -22,7 +22,7 @@ export function keyText(id: string, secret: string): string {
   return `${PREFIX}${id}_${secret}`;
 }
 
-/** Whether a token is meant to be an API key. */
+/** Whether a token has the prefix of an API key. */
 export function isApiKey(token: string): boolean {
   return token.startsWith(PREFIX);
 }

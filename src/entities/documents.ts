@@ -51,7 +51,7 @@ function orderOf({ name, id }: DefinedDocument): string {
   return `${name.toLowerCase()} ${id}`;
 }
 
-/** What the audit log records about a commit. */
+/** Audited changes of a commit. */
 export interface AuditedWrites {
   readonly audited?: readonly AuditedChange[];
 }

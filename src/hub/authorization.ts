@@ -174,7 +174,7 @@ function openTokens(
 ): OpenIdTokens {
   const fetch = outgoing({ trusted: certificateIn(config), verify: config.verify_authserver });
   if (!config.verify_authserver)
-    log.warn('The certificate of the identity server is not verified: anybody may issue tokens');
+    log.warn('The certificate of the identity server is not verified: an impostor could issue tokens');
   const identityServer = new IdentityServer({
     configUrl,
     fetch,

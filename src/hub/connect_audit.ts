@@ -47,10 +47,10 @@ export function auditTo(auditLog: EventLog | undefined, { now }: Pick<Clock, 'no
 }
 
 /**
- * Stores an audit entry about a question to the history, before it is answered. Rejects with HUB_UNAVAILABLE if it cannot be
- * stored.
+ * Stores an audit entry about a query of the history, before the query is executed. Rejects with HUB_UNAVAILABLE if the
+ * entry cannot be stored.
  */
-export type AuditRead = (question: HistoryQuery, by: Author) => Promise<void>;
+export type AuditRead = (query: HistoryQuery, by: Author) => Promise<void>;
 
 interface ReadDeps extends Pick<Clock, 'now'> {
   /** Stores entries that belong to no change. */
@@ -61,8 +61,8 @@ interface ReadDeps extends Pick<Clock, 'now'> {
 
 export function auditReads(auditLog: EventLog | undefined, { now, store, isOn }: ReadDeps): AuditRead {
   if (auditLog === undefined || !isOn) return async () => undefined;
-  return (question, by) => {
-    const read = factsOf(question);
+  return (query, by) => {
+    const read = factsOf(query);
     const [id = '', ...others] = read.ids ?? [];
     const time = formatTime(now());
     const entry = { time, kind: 'read', id: others.length === 0 ? id : '', action: 'read', ...by, read };
@@ -71,16 +71,16 @@ export function auditReads(auditLog: EventLog | undefined, { now, store, isOn }:
   };
 }
 
-/** Members that questions may have besides their ids. */
-interface Asked extends Readonly<Record<string, unknown>>, Partial<Span & AreaFilter> {
+/** Members that queries may have besides their ids. */
+interface QueryScope extends Readonly<Record<string, unknown>>, Partial<Span & AreaFilter> {
   readonly atMs?: number;
   readonly box?: BoundingBox;
 }
 
-/** Members of questions that identify objects or fences. */
+/** Members of queries that identify objects or fences. */
 const IDS = ['id', 'only', 'trackableId', 'trackableIds', 'providerIds', 'fenceId', 'fenceIds'];
 
-function factsOf(question: HistoryQuery): ReadFacts {
+function factsOf(query: HistoryQuery): ReadFacts {
   const {
     fromMs,
     toMs,
@@ -89,11 +89,11 @@ function factsOf(question: HistoryQuery): ReadFacts {
     bbox = box && [box.west, box.south, box.east, box.north],
     floor,
     ...rest
-  } = question as unknown as Asked;
+  } = query as unknown as QueryScope;
   const ids = IDS.flatMap((name) => rest[name] ?? []).map(String);
   const [from, to] = [fromMs ?? atMs, toMs ?? atMs].map((ms) => (ms === undefined ? undefined : formatTime(ms)));
   return {
-    question: question.ask,
+    question: query.ask,
     ...(ids.length > 0 && { ids }),
     ...(from !== undefined && { from }),
     ...(to !== undefined && { to }),

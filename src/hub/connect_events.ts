@@ -48,7 +48,7 @@ export async function openLog({ stored: events, name, retentionMs, clock }: LogD
   return undefined;
 }
 
-/** Removes old events of a log now and then. Returns a function that stops it. */
+/** Removes old events of a log periodically. Returns a function that stops it. */
 export function trimLog(
   eventLog: EventLog | undefined,
   { stored: events, retentionMs, bytesMax, clock, log }: LogDeps & { readonly log: Log },

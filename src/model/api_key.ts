@@ -17,7 +17,7 @@ const OwnedResources = Named('OwnedResources', {
 /** A key with which a client authenticates in place of an access token. */
 export const ApiKey = Named('ApiKey', {
   id: Type.String({ description: 'Id of the key, which is a part of it. The hub makes it.' }),
-  name: Type.String({ minLength: 1, maxLength: 200, description: 'Name for people, such as that of the client.' }),
+  name: Type.String({ minLength: 1, maxLength: 200, description: 'Display name, such as that of the client.' }),
   roles: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
     minItems: 1,
     maxItems: 100,

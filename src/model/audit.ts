@@ -22,7 +22,7 @@ export interface Author {
 
 export const AuditKind = OneOf(AUDIT_KINDS, {
   title: 'AuditKind',
-  description: 'Kind of what was changed; `read` for a read of the history.',
+  description: 'Kind of the changed entity or document; `read` for a read of the history.',
 });
 
 const PatchOperation = Named('AuditPatchOperation', {
@@ -31,32 +31,32 @@ const PatchOperation = Named('AuditPatchOperation', {
   value: Type.Optional(AnyType),
 });
 
-/** What a read of the history has asked for. */
+/** Query of a read of the history. */
 const AuditRead = Named('AuditRead', {
-  question: Type.String({ description: 'The question: places, tracks, snapshot, events, visits and so on.' }),
-  ids: Type.Optional(Type.Array(Type.String(), { description: 'Ids to which it is limited; all if absent.' })),
+  question: Type.String({ description: 'Kind of the query: places, tracks, snapshot, events, visits and so on.' }),
+  ids: Type.Optional(Type.Array(Type.String(), { description: 'Ids to which the query is limited; all if absent.' })),
   from: Type.Optional(Time('Start of the span.')),
   to: Type.Optional(Time('End of the span.')),
-  bbox: Type.Optional(Type.Array(Type.Number(), { description: 'Its area: west, south, east, north in degrees.' })),
-  floor: Type.Optional(Type.Number({ description: 'Its floor.' })),
+  bbox: Type.Optional(Type.Array(Type.Number(), { description: 'Area in degrees: west, south, east, north.' })),
+  floor: Type.Optional(Type.Number({ description: 'Floor of the query.' })),
 });
 export type AuditRead = Static<typeof AuditRead>;
 
 /** An entry of the audit log. */
 export const AuditEntry = Named('AuditEntry', {
-  cursor: Type.String({ description: 'Reading after it continues with the next entry.' }),
+  cursor: Type.String({ description: 'A read after it continues with the next entry.' }),
   time: Time('Time of the change or the read.'),
   kind: AuditKind,
-  id: Type.String({ description: 'Its id; empty for a read that is not about one object.' }),
+  id: Type.String({ description: 'Id of the changed entity or of the read object; empty for a read of several.' }),
   action: OneOf(['create', 'replace', 'delete', 'read'], {
     title: 'AuditAction',
-    description: 'What was done with it.',
+    description: 'Kind of the change; `read` for a read of the history.',
   }),
   subject: Type.Optional(Type.String({ description: 'Subject of the access token; absent without a token.' })),
   address: Type.Optional(
     Type.String({
       description:
-        'IPv4 address of the client, or the first half of its IPv6 address, such as 2001:db8:0:1::/64. Behind a proxy, that of the proxy.',
+        'IPv4 address of the client, or the first half of its IPv6 address, such as 2001:db8:0:1::/64. Behind a proxy, the address of the proxy.',
     }),
   ),
   via: OneOf(VIAS, {

@@ -139,7 +139,7 @@ export class FenceStays {
       properties,
     } = parseJson(json) as FenceEvent;
     const isGate = DIRECTIONS.some((each) => properties?.[DIRECTION_PROPERTY] === each);
-    // Nothing is ever in a gate.
+    // A gate contains no trackables.
     if (trackableId == null || isGate) return;
     const crossing = { fenceId, trackableId, isEntry: type === 'region_entry' };
     if (this.#early !== undefined) this.#early.push(crossing);

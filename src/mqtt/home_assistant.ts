@@ -46,9 +46,9 @@ const NOTHING = new Uint8Array();
  *     position            of a trackable, retained      with each motion, by the hub that owns the trackable's location
  *     room, occupancy     of a device, retained         after each fence event
  *
- * In a cluster, all hubs know all devices and who is inside of which fence; the hub that announces an entity publishes
- * its document and states. Deletions are published by all hubs. Retained documents of entities that no longer exist,
- * such as those deleted while the broker was unreachable, are removed when the broker delivers them.
+ * In a cluster, all hubs know all devices, and which trackables are inside of which fence. The hub that announces an
+ * entity publishes its document and states. All hubs publish deletions. Retained documents of entities that no longer
+ * exist, such as those deleted while the broker was unreachable, are removed when the broker delivers them.
  */
 export class HomeAssistant {
   readonly #settings: HomeAssistantSettings;
@@ -123,7 +123,7 @@ export class HomeAssistant {
     }
   }
 
-  /** Takes a message of the broker. Returns false if it is neither a birth message nor a document. */
+  /** Handles a message of the broker. Returns false if it is neither a birth message nor a document. */
   take({ topic, payload, isRetained }: ReceivedMessage): boolean {
     if (topic === birthTopic(this.#settings)) {
       // The hub publishes after each connect, so a retained birth message has no effect.

@@ -15,7 +15,7 @@ export interface HomeAssistantSettings {
   readonly statusTopic: string;
 }
 
-/** Maximum number of devices of a kind. Home Assistant is made for homes: each device has a row in its registry. */
+/** Maximum number of devices of a kind: Home Assistant is designed for homes, and has a registry entry per device. */
 export const DEVICES_MAX = 1000;
 /** Maximum length of a name, in characters. Home Assistant rejects longer states. */
 const NAME_MAX = 200;

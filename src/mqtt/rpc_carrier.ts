@@ -23,7 +23,7 @@ export interface RpcCarrierDeps {
   elapsedMs(): number;
   /** Publishes a broadcast of a core zone, a JSON object. */
   broadcast(text: string): void;
-  /** Takes a message that does not belong to remote procedure calls. Returns false if it does. */
+  /** Handles a message that does not belong to remote procedure calls. Returns false if it does. */
   other(message: ReceivedMessage): boolean;
   /** Called when `bytes` received bytes were processed. */
   taken(bytes: number): void;

@@ -60,7 +60,7 @@ interface Writes {
   readonly hasLost?: boolean;
 }
 
-/** What is logged in the commit of entities. */
+/** Entries of the logs in the commit of entities. */
 export interface LoggedWrites {
   /** Events that they cause. */
   readonly events?: WriteEvents | undefined;

@@ -96,7 +96,7 @@ for (const [what, args, expected] of [
 }
 
 for (const [what, content, expected] of [
-  ['is no JSON', '{', /^Cannot read \S*region\.json: .*JSON.*\n$/],
+  ['is not JSON', '{', /^Cannot read \S*region\.json: .*JSON.*\n$/],
   ['has a point', '{"type":"Point","coordinates":[7,50]}', /region\.json: must be a GeoJSON Polygon, found "Point"\n$/],
   ['has two features', '{"type":"FeatureCollection","features":[1,2]}', /must have one feature, found 2\n$/],
   ['has a polygon of strings', '{"type":"Polygon","coordinates":[["a"]]}', /region\S*: .*found .* \(400\)\n$/],

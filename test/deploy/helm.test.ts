@@ -8,7 +8,7 @@ import { readPermissions } from '../../src/config/permissions_file.ts';
 import { ROOT } from '../documents/documents.ts';
 import { configOf, podEnvironment, type Resource, resourcesIn, resourcesOf } from './deploy_files.ts';
 
-/** Of Kubernetes; helm from the module proxy assumes an old one. */
+/** Version of Kubernetes; the installed helm assumes an older one. */
 const VERSION = '--kube-version=1.30';
 const CHART = `${ROOT}deploy/helm`;
 const SETS = readdirSync(`${CHART}/examples`).map((name) => name.replace('.yaml', ''));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { acceptedWays, FilterTrack, TRACK_MS } from '../../src/hub-ui/map_page/filter/filter_track.ts';
+import { acceptedPaths, FilterTrack, TRACK_MS } from '../../src/hub-ui/map_page/filter/filter_track.ts';
 import { EARTH } from '../../src/hub-ui/map/plane/plane.ts';
 import type { Location } from '../../src/model/location.ts';
 import { colorsAt, openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
@@ -132,7 +132,7 @@ test('Outliers have a reason and their distance, and are not part of the way of 
   assert.deepEqual(first, { reason: 'gate', meters: undefined });
   assert.ok(Math.abs((third?.meters ?? 0) - 111.2) < 0.5, String(third?.meters));
   assert.deepEqual(
-    acceptedWays(track.raw).map(({ length }) => length),
+    acceptedPaths(track.raw).map(({ length }) => length),
     [1, 1],
   );
   assert.equal(track.isFiltered, true);

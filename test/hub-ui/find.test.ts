@@ -49,7 +49,7 @@ test('A click finds the nearest objects with their distances, while they move', 
   await createCarts(hub);
   const page = await openPage(t, atCarts(hub));
   const [x, y] = await openTool(page);
-  await panelOf(page).getByText('Click the map to find what is near.').waitFor();
+  await panelOf(page).getByText('Click the map to find nearby objects.').waitFor();
   await page.mouse.click(x, y);
   const first = /^1 Cart 0 0(\.0\d)? m$/;
   await untilFound(page, [

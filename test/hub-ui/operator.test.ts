@@ -278,7 +278,7 @@ test('Ten thousand objects leave the fences visible, and a legend explains the c
   await untilHolds(page, async () => (await covered()) > 0.05);
   assert.ok((await covered()) < 0.4, `the objects cover ${await covered()} of the hall`);
   await page.getByText('Legend').click();
-  for (const meaning of ['Green edge: something has just entered', 'Gray edge: something has just left', 'Red ring']) {
+  for (const meaning of ['Green edge: recent entry', 'Gray edge: recent exit', 'Red ring']) {
     await page.getByText(meaning).waitFor();
   }
 });

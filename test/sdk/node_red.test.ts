@@ -71,7 +71,7 @@ describe('The nodes for Node-RED', { skip: nodeRed.skip, timeout: TEST_MS }, () 
     for (const name of ['typescript', 'node-red']) {
       const cwd = join(folder, 'sources', name);
       await cp(SDK + name, cwd, { recursive: true });
-      // The compiler finds the SDK in the folder, where it is installed by then.
+      // The compiler finds the SDK in the folder, where it is already installed.
       await symlink(name === 'typescript' ? MODULES : join(folder, 'node_modules'), join(cwd, 'node_modules'));
       const env = { PATH: `${MODULES}.bin:${process.env['PATH']}` };
       const output = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd, env });
@@ -163,7 +163,7 @@ describe('The nodes for Node-RED', { skip: nodeRed.skip, timeout: TEST_MS }, () 
       return { node: helper.getNode('node'), next: () => nextOf('next'), caught: errorOf };
     }
 
-    test('omlox-location accepts a list, and reports what is no location and what the hub refuses', async (t) => {
+    test('omlox-location accepts a list, and reports invalid and rejected locations', async (t) => {
       if (skip !== undefined) return t.skip(skip);
       const { node, next, caught } = await load(t, { type: 'omlox-location' });
       const list = [inHall('list-1', 50, 50), inHall('list-2', 51, 50)];
@@ -196,13 +196,13 @@ describe('The nodes for Node-RED', { skip: nodeRed.skip, timeout: TEST_MS }, () 
       assert.deepEqual([kind, type, trackable], ['event', 'region_exit', CART.id]);
     });
 
-    test('omlox-events reports a topic that the hub refuses', async (t) => {
+    test('omlox-events reports a topic that the hub rejects', async (t) => {
       if (skip !== undefined) return t.skip(skip);
       const { caught } = await load(t, { type: 'omlox-events', topic: 'lamps' });
-      assert.match(await caught(), /^The hub refuses the subscription: /);
+      assert.match(await caught(), /^The hub rejects the subscription: /);
     });
 
-    test('omlox-where-is answers null for an unknown object, and refuses a payload that is no id', async (t) => {
+    test('omlox-where-is answers null for an unknown object, and rejects a payload that is not an id', async (t) => {
       if (skip !== undefined) return t.skip(skip);
       const { node, next, caught } = await load(t, { type: 'omlox-where-is' });
       const found = next();

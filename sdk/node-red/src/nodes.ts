@@ -75,14 +75,14 @@ function openLocation(node: Node, { publisher }: HubNode): void {
     const locations = (Array.isArray(payload) ? payload : [payload]) as readonly unknown[];
     const wrong = locations.find((each) => typeof each !== 'object' || each === null);
     if (locations.length === 0 || wrong !== undefined) {
-      throw new Error(`payload: must be a location or a list of them, found ${shown(wrong ?? payload)}`);
+      throw new Error(`payload: must be a location or a list of them, found ${valueText(wrong ?? payload)}`);
     }
     await Promise.all(locations.map((each) => publisher.publish(each as Schemas['Location'])));
     return message;
   });
 }
 
-/** Sends a message per event of a topic, which continues after interruptions. */
+/** Sends a message per event of a topic. The subscription continues after interruptions. */
 function openEvents(node: Node, hub: LocationHub, config: Config): void {
   const topic = textOf(config['topic']) as Topic;
   let subscription: Subscription<Topic>;
@@ -97,7 +97,7 @@ function openEvents(node: Node, hub: LocationHub, config: Config): void {
       },
     });
   } catch (error) {
-    refuse(node, error);
+    reportError(node, error);
     return;
   }
   node.on('close', (done) => {
@@ -105,7 +105,7 @@ function openEvents(node: Node, hub: LocationHub, config: Config): void {
     done();
   });
   void sendEvents(node, subscription, { topic, withState: config['state'] === true }).catch((error: unknown) => {
-    refuse(node, error);
+    reportError(node, error);
   });
 }
 
@@ -123,19 +123,19 @@ async function sendEvents(
   }
 }
 
-/** Replaces the payload, the id of a trackable or provider, by where it is; null if that is not known. */
+/** Replaces the payload, the id of a trackable or provider, by its location and fences; null without a location. */
 function openWhereIs(node: Node, hub: LocationHub, config: Config): void {
   input(node, async (message) => {
     const id = textOf(config['object']) || message.payload;
     if (typeof id !== 'string' || id === '') {
-      throw new Error(`payload: must be the id of a trackable or provider, found ${shown(id)}`);
+      throw new Error(`payload: must be the id of a trackable or provider, found ${valueText(id)}`);
     }
     message.payload = (await whereIs(hub, id)) ?? null;
     return message;
   });
 }
 
-/** Replaces the payload, the params of a method, by the result of its call. */
+/** Calls a method with the payload as its params, and replaces the payload by the result. */
 function openRpc(node: Node, hub: LocationHub, config: Config): void {
   input(node, async (message) => {
     const method = textOf(config['method']) || textOf(message['method']);
@@ -169,10 +169,10 @@ function input(node: Node, answer: (message: Message) => Promise<Message>): void
   });
 }
 
-function refuse(node: Node, error: unknown): void {
+function reportError(node: Node, error: unknown): void {
   const reason = reasonOf(error);
   node.status({ fill: 'red', shape: 'ring', text: reason });
-  node.error(error instanceof SubscriptionError ? `The hub refuses the subscription: ${reason}` : reason, {});
+  node.error(error instanceof SubscriptionError ? `The hub rejects the subscription: ${reason}` : reason, {});
 }
 
 /** Parses the filter of an events node: a JSON object. */
@@ -185,7 +185,7 @@ function paramsOf(text: unknown): SubscriptionParams {
     throw new Error(`filter: must be a JSON object (${reasonOf(error)})`);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Error(`filter: must be a JSON object, found ${shown(value)}`);
+    throw new Error(`filter: must be a JSON object, found ${valueText(value)}`);
   }
   return value as SubscriptionParams;
 }
@@ -198,6 +198,6 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function shown(value: unknown): string {
+function valueText(value: unknown): string {
   return (JSON.stringify(value) ?? 'nothing').slice(0, 100);
 }

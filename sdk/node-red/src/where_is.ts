@@ -20,13 +20,13 @@ export async function whereIs({ rest }: Pick<LocationHub, 'rest'>, id: string): 
     const fences = await rest.GET('/trackables/{trackable_id}/fences', options);
     return whereabouts('trackable', id, { location: trackable.data, fences: answerOf(fences) });
   }
-  refuseUnlessUnknown(trackable);
+  throwUnlessUnknown(trackable);
   const provider = await rest.GET('/providers/{provider_id}/location', options);
   if (provider.data !== undefined) {
     const fences = await rest.GET('/providers/{provider_id}/fences', options);
     return whereabouts('provider', id, { location: provider.data, fences: answerOf(fences) });
   }
-  refuseUnlessUnknown(provider);
+  throwUnlessUnknown(provider);
   return undefined;
 }
 
@@ -47,8 +47,8 @@ interface Answer<T> {
 
 const UNKNOWN = [204, 404];
 
-function refuseUnlessUnknown(answer: Answer<unknown>): void {
-  // An id that is no UUID is that of no trackable.
+function throwUnlessUnknown(answer: Answer<unknown>): void {
+  // The hub answers 400 to an id that is not a UUID, such as that of a provider.
   if (answer.response.status !== 400 && !UNKNOWN.includes(answer.response.status)) throw problemOf(answer);
 }
 

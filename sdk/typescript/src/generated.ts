@@ -2826,7 +2826,7 @@ export interface components {
         ApiKey: {
             /** @description Always present in replies. Optional in requests: the hub generates the id of a new entity, and takes that of a replaced entity from the path. */
             id?: string | null;
-            /** @description Name for people, such as that of the client. */
+            /** @description Display name, such as that of the client. */
             name: string;
             /** @description Roles of permissions.yaml. Together they permit no more than the token of the creator. */
             roles: string[];
@@ -2856,7 +2856,7 @@ export interface components {
         ApiKeyArray: components["schemas"]["ApiKey"][];
         /**
          * AuditAction
-         * @description What was done with it.
+         * @description Kind of the change; `read` for a read of the history.
          * @enum {string}
          */
         AuditAction: "create" | "replace" | "delete" | "read";
@@ -2876,7 +2876,7 @@ export interface components {
          * @description An entry of the audit log: a change of one entity, document or setting, or a read of the history.
          */
         AuditEntry: {
-            /** @description Reading after it continues with the next entry. */
+            /** @description A read after it continues with the next entry. */
             cursor: string;
             /**
              * Format: date-time
@@ -2884,12 +2884,12 @@ export interface components {
              */
             time: string;
             kind: components["schemas"]["AuditKind"];
-            /** @description Its id; empty for a read that is not about one object. */
+            /** @description Id of the changed entity or of the read object; empty for a read of several. */
             id: string;
             action: components["schemas"]["AuditAction"];
             /** @description Subject of the access token; absent without a token. */
             subject?: string;
-            /** @description IPv4 address of the client, or the first half of its IPv6 address, such as 2001:db8:0:1::/64. Behind a proxy, that of the proxy. */
+            /** @description IPv4 address of the client, or the first half of its IPv6 address, such as 2001:db8:0:1::/64. Behind a proxy, the address of the proxy. */
             address?: string;
             via: components["schemas"]["AuditVia"];
             /** @description Header X-Request-Id of the request; absent without one. */
@@ -2904,7 +2904,7 @@ export interface components {
         AuditEntryArray: components["schemas"]["AuditEntry"][];
         /**
          * AuditKind
-         * @description Kind of what was changed; `read` for a read of the history.
+         * @description Kind of the changed entity or document; `read` for a read of the history.
          * @enum {string}
          */
         AuditKind: "zone" | "fence" | "trackable" | "provider" | "anchor" | "locating_rules" | "alert_rule" | "api_key" | "link" | "sink" | "source" | "view" | "walk_test" | "read";
@@ -2934,9 +2934,9 @@ export interface components {
          * @description A read of the history: its objects, its span and its area.
          */
         AuditRead: {
-            /** @description The question: places, tracks, snapshot, events, visits and so on. */
+            /** @description Kind of the query: places, tracks, snapshot, events, visits and so on. */
             question: string;
-            /** @description Ids to which it is limited; all if absent. */
+            /** @description Ids to which the query is limited; all if absent. */
             ids?: string[];
             /**
              * Format: date-time
@@ -2948,11 +2948,11 @@ export interface components {
              * @description End of the span.
              */
             to?: string;
-            /** @description Its area: west, south, east, north in degrees. */
+            /** @description Area in degrees: west, south, east, north. */
             bbox?: number[];
             /**
              * Format: double
-             * @description Its floor.
+             * @description Floor of the query.
              */
             floor?: number;
         };

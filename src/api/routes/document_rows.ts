@@ -15,7 +15,7 @@ interface DocumentRows<T extends DefinedDocument> {
   readonly schema: TSchema;
   /** Name of one document, such as `rule`. */
   readonly noun: string;
-  /** Only documents with a summary of `replace` can be replaced, and with one of `patch` be changed by JSON Patch. */
+  /** Documents can be replaced only with a summary of `replace`, and changed by JSON Patch only with one of `patch`. */
   readonly summaries: Readonly<Record<'list' | 'create' | 'get' | 'remove', string>> & {
     readonly replace?: string;
     readonly patch?: string;
@@ -28,7 +28,7 @@ interface DocumentRows<T extends DefinedDocument> {
   prepared?(body: unknown, hub: ApiDeps): unknown;
   /** Computed members of a document in replies. */
   added?(document: T, hub: ApiDeps): object;
-  /** Creates a document in its own way. `more` are members that only the reply to the creation has. */
+  /** Creates a document, in place of the default. `more` are members that only the reply to the creation has. */
   create?(call: ApiCall, hub: ApiDeps): Promise<{ readonly document: T; readonly more: object }>;
 }
 

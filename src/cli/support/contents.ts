@@ -11,7 +11,7 @@ import { CliError } from '../command_error.ts';
 import { findingsIn, findingText, summaryText } from '../doctor/doctor.ts';
 import type { Finding } from '../doctor/finding.ts';
 
-/** Files of a support bundle. Each function returns the text of one, and throws an Error if it cannot be had. */
+/** Files of a support bundle. Each function returns the content of a file. It throws an Error if there is none. */
 
 /** Name of the unit of the Debian and RPM packages. */
 const UNIT = 'location-hub';
@@ -31,7 +31,7 @@ export const HUB_PATHS: Readonly<Record<string, string>> = {
   'hub/metrics.txt': '/metrics',
 };
 
-/** Returns the reply of a running hub. An error status is not a failure, since the reply says why. */
+/** Returns the reply of a running hub. An error status is not a failure, since the reply has the reason. */
 export async function replyOf(hub: string, path: string, token: string | undefined): Promise<string> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   try {
@@ -61,7 +61,7 @@ export function machineText(config: Config): string {
     uptime_seconds: uptime(),
     data_disk_bytes: blocks * bsize,
     free_data_disk_bytes: bavail * bsize,
-    // Values of variables that are no settings may be secret.
+    // Values of variables that are not settings may be secret.
     variables: Object.keys(process.env).sort(),
   });
 }

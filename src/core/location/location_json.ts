@@ -95,7 +95,7 @@ export function membersJson(fix: Fix): string {
   return withDerived(fix, fix.text);
 }
 
-/** Like membersJson, as shown to clients: an outlier has properties that say so, and why. */
+/** Like membersJson, as shown to clients: an outlier has properties that mark it, with the reason. */
 export function shownMembersJson(fix: Fix): string {
   return withDerived(fix, shownText(fix));
 }

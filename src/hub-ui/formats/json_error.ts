@@ -1,8 +1,8 @@
 import { t } from '../languages/language.ts';
 
 /**
- * Error for a text that is no JSON, with the line of the error where the browser finds it. Its own message would be in English,
- * and quote the text.
+ * Error for a string that is not JSON, with the line of the error if the browser reports it. The message of the browser
+ * would be in English, and quote the string.
  */
 export function notJsonError(text: string, cause: unknown): Error {
   const message = cause instanceof Error ? cause.message : '';

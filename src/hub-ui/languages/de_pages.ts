@@ -108,7 +108,7 @@ export const germanPages = {
   'Choose at least one trackable': 'Wählen Sie mindestens ein Trackable',
   'Choose the tag': 'Tag wählen',
   'Clear all alerts that are shown?': 'Alle gezeigten Alarme aufheben?',
-  'Click the map to find what is near.': 'Klicken Sie auf die Karte: Was ist in der Nähe?',
+  'Click the map to find nearby objects.': 'Klicken Sie auf die Karte, um Objekte in der Nähe zu finden.',
   'Client id': 'Client-Id',
   'Client secret': 'Client-Geheimnis',
   Clients: 'Clients',

@@ -109,7 +109,7 @@ export class WideColumnStore implements Store {
       const rows = [...packed];
       try {
         await this.#entities.putBack();
-        // First, so that a crash in between leaves an entry of a change that was not made, and never the opposite.
+        // First, so that a crash in between may leave an entry without its change, but no change without its entry.
         if (audit !== undefined) await this.#audit.commit(NOTHING, audit);
         await this.#commits.commit({ rows, entities }, events);
       } catch (cause) {

@@ -119,7 +119,7 @@ export function useInitialView(hasView: boolean, lookAt: () => boolean | undefin
   return showOnce;
 }
 
-/** Width of the panel next to the map on wide screens, with its margins and the buttons beside it. */
+/** Width of the panel next to the map on wide screens, with its margins and the buttons next to it. */
 const PANEL_PIXELS = 392;
 
 /**

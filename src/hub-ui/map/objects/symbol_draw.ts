@@ -88,7 +88,7 @@ function drawAlarms(
   drawSigns(scene, ringOf, isCrowd);
 }
 
-/** Draws crosses next to colliding objects. They overlap symbols, so they are never part of the bitmap of a crowd. */
+/** Draws crosses next to colliding objects. They overlap symbols, so the cached bitmap of dense objects has none. */
 function drawCollisions(scene: Marked, pixelRatio: number): void {
   const { objects, look } = scene;
   if (look.colliding.size === 0) return;

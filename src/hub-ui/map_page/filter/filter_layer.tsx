@@ -26,7 +26,7 @@ import { useMap } from '../../map/view/map_view.tsx';
 import { palette } from '../../map/view/palette.ts';
 import { useVectorLayer, Z } from '../../map/view/vector_layer.ts';
 import styles from './filter_layer.module.css';
-import { acceptedWays, FilterTrack, type OutlierReason, type RawPoint } from './filter_track.ts';
+import { acceptedPaths, FilterTrack, type OutlierReason, type RawPoint } from './filter_track.ts';
 
 /** Interval between drawings, since a provider may send hundreds of locations a second. */
 const REDRAW_MS = 200;
@@ -183,11 +183,11 @@ function providersOf(kind: MapSelection['kind'], id: string): readonly string[] 
 }
 
 function featuresOf({ raw, filtered }: Pick<FilterTrack, 'raw' | 'filtered'>): Feature[] {
-  const ways = acceptedWays(raw).map((way) => way.map((at) => [...at]));
+  const paths = acceptedPaths(raw).map((path) => path.map((at) => [...at]));
   const outliers = raw.filter(({ outlier }) => outlier !== undefined);
   return [
-    ...ways.map((way) => new Feature({ geometry: new LineString(way), part: 'raw' })),
-    ...ways.map((way) => new Feature({ geometry: new MultiPoint(way), part: 'raw' })),
+    ...paths.map((path) => new Feature({ geometry: new LineString(path), part: 'raw' })),
+    ...paths.map((path) => new Feature({ geometry: new MultiPoint(path), part: 'raw' })),
     new Feature({ geometry: new LineString(filtered.map(({ at }) => at)), part: 'filtered' }),
     ...outliers.map((point) => new Feature({ geometry: new Point(point.at), part: 'outlier', explains: point })),
   ];

@@ -61,15 +61,15 @@ export class FilterTrack {
 }
 
 /** Accepted raw positions by provider, in map coordinates. */
-export function acceptedWays(raw: readonly RawPoint[]): readonly (readonly Position[])[] {
-  const ways = new Map<string, Position[]>();
+export function acceptedPaths(raw: readonly RawPoint[]): readonly (readonly Position[])[] {
+  const paths = new Map<string, Position[]>();
   for (const { at, providerId, outlier } of raw) {
     if (outlier !== undefined) continue;
-    const way = ways.get(providerId);
-    if (way === undefined) ways.set(providerId, [at]);
-    else way.push(at);
+    const path = paths.get(providerId);
+    if (path === undefined) paths.set(providerId, [at]);
+    else path.push(at);
   }
-  return [...ways.values()];
+  return [...paths.values()];
 }
 
 /** Removes the points that are too old, or too many. */

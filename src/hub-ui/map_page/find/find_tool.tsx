@@ -117,7 +117,7 @@ export function FindTool({
           )}
           {place === undefined && (
             <p class={typography.soft}>
-              {way === 'point' ? t('Click the map to find what is near.') : t('Draw around an area of the map.')}
+              {way === 'point' ? t('Click the map to find nearby objects.') : t('Draw around an area of the map.')}
             </p>
           )}
           {found !== undefined && error === undefined && (

@@ -174,12 +174,12 @@ function rowsIn(colors: Palette): readonly Row[] {
     ],
     [
       <rect key="sign" {...area} fill={colors.fenceFill} stroke={colors.entry} stroke-width="3" />,
-      t('Green edge: something has just entered'),
+      t('Green edge: recent entry'),
       true,
     ],
     [
       <rect key="sign" {...area} fill={colors.fenceFill} stroke={colors.exit} stroke-width="3" />,
-      t('Gray edge: something has just left'),
+      t('Gray edge: recent exit'),
       true,
     ],
     [
