@@ -78,7 +78,7 @@ export function withSiteLinks(path: string, text: string, linkOf: (target: strin
       if (target === undefined) return words;
       return `${image}[${words}](${target}${anchor === undefined ? '' : `#${anchor}`})`;
     });
-  return prose.replaceAll(new RegExp(`${HIDDEN}(\\d+)${HIDDEN}`, 'g'), (_, index: string) => code[Number(index)] ?? '');
+  return prose.replaceAll(/\uE000(\d+)\uE000/g, (_, index: string) => code[Number(index)] ?? '');
 }
 
 /** Returns the tutorials, and the groups of README.md: a row of a table below "For users:" is an item of the group Users. */

@@ -3,6 +3,7 @@ import { AUDIT_KINDS, type AuditEntries, type AuditEntry } from '../model/audit.
 import { formatTime } from '../model/time.ts';
 import { hubClient, parsedReply } from './hub_client.ts';
 import { hubOption, interruption, time } from './options.ts';
+import { printable } from './printable.ts';
 
 const DAY_MS = 86_400_000;
 const PAGE = 1000;
@@ -62,5 +63,5 @@ function queryOf({ from, to, ...filters }: Omit<AuditOptions, 'hub' | 'json'>, n
  */
 function lineOf({ time: at, kind, id, action, subject = '-', address = '-', via, patch = [] }: AuditEntry): string {
   const paths = action === 'replace' ? patch.map(({ path }) => path).join(' ') : '';
-  return [at, subject, address, via, action, kind, id, paths].join('\t').trimEnd();
+  return [at, subject, address, via, action, kind, id, paths].map(printable).join('\t').trimEnd();
 }

@@ -4,6 +4,7 @@ import { formatTime } from '../model/time.ts';
 import { CliError } from './command_error.ts';
 import { hubClient, parsedReply } from './hub_client.ts';
 import { hubOption, interruption, time } from './options.ts';
+import { printable } from './printable.ts';
 
 /** `keys list`, `keys create`, `keys revoke` and `keys delete`: API keys of clients. */
 export function keysCommand(): Command {
@@ -45,7 +46,7 @@ async function listKeys({ hub }: { hub: string }): Promise<void> {
   const client = hubClient(hub, { signal: interruption() });
   const nowMs = Date.now();
   for (const key of parsedReply(await client.send('GET', '/keys')) as readonly ApiKey[]) {
-    process.stdout.write(`${[key.id, key.name, stateOf(key, nowMs), key.roles.join(' ')].join('\t')}\n`);
+    process.stdout.write(`${[key.id, key.name, stateOf(key, nowMs), key.roles.join(' ')].map(printable).join('\t')}\n`);
   }
 }
 

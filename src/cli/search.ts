@@ -15,6 +15,7 @@ import {
 import { CliError } from './command_error.ts';
 import { hubClient, type HubReply, parsedReply } from './hub_client.ts';
 import { hubOption, interruption, number } from './options.ts';
+import { printable } from './printable.ts';
 
 interface SearchOptions extends Omit<SearchRequest, 'region'> {
   readonly hub: string;
@@ -141,9 +142,4 @@ function rowOf({ distance, location: own, motion }: SearchMatch): readonly strin
     location?.accuracy == null ? '' : `${location.accuracy} m`,
     location?.timestamp_generated ?? '',
   ];
-}
-
-/** A text without control characters, which could move the cursor of a terminal. */
-function printable(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, ' ');
 }

@@ -34,10 +34,12 @@ export interface NewApiKey {
 /** The body of a new key, with the members that the hub sets. Throws HUB_BAD_REQUEST for an invalid or past expiry. */
 export function newKeyBody(sent: unknown, { hash, nowMs }: NewApiKey): EntityBody {
   const { expires_at: expiry, revoked_at: _revoked, ...body } = bodyObject(sent);
+  let expires: string | undefined;
   if (expiry != null) {
     const expiresMs = typeof expiry === 'string' ? parseTime(expiry) : Number.NaN;
     if (Number.isNaN(expiresMs)) throw hubError('not_a_time', { path: 'expires_at', found: show(expiry) });
     if (expiresMs <= nowMs) throw hubError('not_in_the_future', { path: 'expires_at', found: show(expiry) });
+    expires = formatTime(expiresMs);
   }
-  return { ...body, ...(expiry != null && { expires_at: expiry }), created_at: formatTime(nowMs), hash };
+  return { ...body, ...(expires !== undefined && { expires_at: expires }), created_at: formatTime(nowMs), hash };
 }

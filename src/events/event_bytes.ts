@@ -135,6 +135,19 @@ export function* eventsIn({ first, bytes }: EventBlock, after: number): Generato
   }
 }
 
+/** Yields events as bytes in parts: each but the last one has at least `bytesMin` bytes, and ends with a whole event. */
+export function* partsOf(bytes: Uint8Array, bytesMin: number): Generator<EncodedEvents> {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  let [start, count] = [0, 0];
+  for (let at = 0; at < buffer.length; ) {
+    at += HEAD_BYTES + buffer.readUInt32LE(at + 1) + buffer.readUInt32LE(at + 5);
+    count++;
+    if (at - start < bytesMin && at < buffer.length) continue;
+    yield { count, bytes: bytes.subarray(start, at) };
+    [start, count] = [at, 0];
+  }
+}
+
 /** JSON has no undefined: a field without a value is null there. */
 function fieldsOf(json: string): FilterFields {
   return (JSON.parse(json) as (FilterFields[number] | null)[]).map((field) => field ?? undefined);

@@ -2,13 +2,14 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Config } from '../config/schema.ts';
 import type { EncodedEvents, WriteEvents } from '../core/entity_write.ts';
 import { auditEntries, type AuditedChange } from '../entities/audited.ts';
-import { joinEvents, textEvent } from '../events/event_bytes.ts';
+import { hubError } from '../errors.ts';
+import { joinEvents, partsOf, textEvent } from '../events/event_bytes.ts';
 import type { EventLog } from '../events/event_log.ts';
 import type { AreaFilter, BoundingBox, HistoryQuery, Span } from '../history/queries/query.ts';
 import type { Author, AuditRead as ReadFacts } from '../model/audit.ts';
 import { formatTime } from '../model/time.ts';
 import type { Store } from '../store/store.ts';
-import type { Clock } from '../time/clock.ts';
+import { type Clock, schedule } from '../time/clock.ts';
 import type { LogDeps } from './connect_events.ts';
 
 const DAY_MS = 86_400_000;
@@ -24,6 +25,13 @@ export function auditOf(store: Store, config: Config): Omit<LogDeps, 'clock'> {
   return { stored: store.audit, name: 'audit', retentionMs: days * DAY_MS, bytesMax };
 }
 
+/** Time that NATS may take to store the entry of a read. */
+const APPEND_MS = 10_000;
+/** Size from which a part of the entries of a record is complete. */
+const PART_BYTES = 256 << 10;
+/** Maximum number of ids that an entry about a query has. */
+const READ_IDS_MAX = 100;
+
 /** Setting of a cluster with the audit entries of the last record: all hubs receive them with its changes. */
 export const AUDIT_SETTING = 'audit';
 
@@ -32,10 +40,10 @@ export function auditSetting({ count, bytes }: EncodedEvents): string {
   return JSON.stringify([count, deflateRawSync(Buffer.from(bytes)).toString('base64')]);
 }
 
-/** Returns the audit entries of a value of the setting. */
-export function auditIn(text: string): EncodedEvents {
-  const [count, bytes] = JSON.parse(text) as [number, string];
-  return { count, bytes: inflateRawSync(Buffer.from(bytes, 'base64')) };
+/** Yields the audit entries of a value of the setting, in parts that each fit into a message of the event log. */
+export function* auditIn(text: string): Generator<EncodedEvents> {
+  const [, bytes] = JSON.parse(text) as [number, string];
+  yield* partsOf(inflateRawSync(Buffer.from(bytes, 'base64')), PART_BYTES);
 }
 
 export function auditTo(auditLog: EventLog | undefined, { now }: Pick<Clock, 'now'>): Audit {
@@ -90,14 +98,29 @@ function factsOf(query: HistoryQuery): ReadFacts {
     floor,
     ...rest
   } = query as unknown as QueryScope;
-  const ids = IDS.flatMap((name) => rest[name] ?? []).map(String);
+  const all = IDS.flatMap((name) => rest[name] ?? []).map(String);
+  const ids = all.slice(0, READ_IDS_MAX);
   const [from, to] = [fromMs ?? atMs, toMs ?? atMs].map((ms) => (ms === undefined ? undefined : formatTime(ms)));
   return {
     question: query.ask,
     ...(ids.length > 0 && { ids }),
+    ...(all.length > ids.length && { more_ids: all.length - ids.length }),
     ...(from !== undefined && { from }),
     ...(to !== undefined && { to }),
     ...(bbox !== undefined && { bbox: [...bbox] }),
     ...(floor !== undefined && { floor }),
   };
+}
+
+/** Resolves like a promise of the cluster. Rejects with HUB_UNAVAILABLE if it rejects, or takes too long. */
+export async function inTime(appended: Promise<void> | undefined): Promise<void> {
+  const late = Promise.withResolvers<never>();
+  const cancel = schedule(APPEND_MS, () => late.reject(new Error(`The log has no entry after ${APPEND_MS} ms`)));
+  try {
+    await Promise.race([appended, late.promise]);
+  } catch (cause) {
+    throw hubError('database_unavailable', { operation: 'keep_data' }, { cause });
+  } finally {
+    cancel();
+  }
 }

@@ -37,8 +37,9 @@ export async function loadClusterState(
     foreign: (changes) => entities.applyForeign(changes),
     setting(name, text) {
       if (name === RULES_SETTING) rules.apply(text === null ? [] : JSON.parse(text));
-      else if (name === AUDIT_SETTING) cluster.audit?.change(cluster.config.configured, auditIn(text ?? '[0,""]'));
-      else parts.applyDefined(name, text);
+      else if (name === AUDIT_SETTING) {
+        for (const part of text === null ? [] : auditIn(text)) cluster.audit?.change(cluster.config.configured, part);
+      } else parts.applyDefined(name, text);
     },
     kept: () => entities.kept(),
     entities: () => entities.written(),

@@ -12,7 +12,7 @@ import type { StoreWriter } from '../store/writer.ts';
 import type { Clock } from '../time/clock.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
 import type { HubAuthorization } from './authorization.ts';
-import { type AuditRead, auditReads, auditTo } from './connect_audit.ts';
+import { type AuditRead, auditReads, auditTo, inTime } from './connect_audit.ts';
 import { connectDefined, type DefinedParts } from './connect_defined.ts';
 import { clusterDatabase } from './connect_cluster.ts';
 import { connectDatabase, type Database } from './connect_database.ts';
@@ -158,7 +158,7 @@ export function connectParts(deps: PartsDeps): Parts {
       now: clock.now,
       store: async (entries) => {
         if (cluster === undefined) await writer.writeEntities([], { audit: entries });
-        else await cluster.audit?.own(encoded(entries));
+        else await inTime(cluster.audit?.own(encoded(entries)));
       },
       isOn: config.audit_reads,
     }),

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import type { TrackableMotion } from '../model/events.ts';
+import { idKey } from '../model/id.ts';
 import type { Location } from '../model/location.ts';
 import { MATCHES_MAX, type SearchMatch, type SearchResult } from '../model/search.ts';
 import { ArgumentError, pageOf } from './answers.ts';
@@ -43,7 +44,9 @@ export const NEAREST = tool({
     const k = count + (id === undefined ? 0 : 1);
     const { body } = await rest.ask('GET', '/search', { query: { kind, near: near.join(), k, ...terms } });
     const { matches, complete } = body as SearchResult;
-    const others = matches.map(foundObject).filter((object) => object.id !== id);
+    const others = matches
+      .map(foundObject)
+      .filter((object) => id === undefined || idKey(String(object.id)) !== idKey(id));
     const [lon, lat] = near;
     return {
       ...{ longitude: lon, latitude: lat, complete: complete && others.length <= count },

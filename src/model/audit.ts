@@ -7,7 +7,7 @@ export const AUDIT_KINDS = [
   ...['alert_rule', 'api_key', 'link', 'sink', 'source', 'view', 'walk_test', 'read'],
 ] as const;
 
-const VIAS = ['rest', 'mcp', 'demo', 'link', 'cli'] as const;
+const VIAS = ['rest', 'mcp', 'demo', 'link'] as const;
 
 /** Author of a change, and where the change comes from. */
 export interface Author {
@@ -34,7 +34,10 @@ const PatchOperation = Named('AuditPatchOperation', {
 /** Query of a read of the history. */
 const AuditRead = Named('AuditRead', {
   question: Type.String({ description: 'Kind of the query: places, tracks, snapshot, events, visits and so on.' }),
-  ids: Type.Optional(Type.Array(Type.String(), { description: 'Ids to which the query is limited; all if absent.' })),
+  ids: Type.Optional(
+    Type.Array(Type.String(), { description: 'Ids to which the query is limited, at most 100; all if absent.' }),
+  ),
+  more_ids: Type.Optional(Type.Integer({ minimum: 1, description: 'Number of further ids.' })),
   from: Type.Optional(Time('Start of the span.')),
   to: Type.Optional(Time('End of the span.')),
   bbox: Type.Optional(Type.Array(Type.Number(), { description: 'Area in degrees: west, south, east, north.' })),
@@ -61,8 +64,7 @@ export const AuditEntry = Named('AuditEntry', {
   ),
   via: OneOf(VIAS, {
     title: 'AuditVia',
-    description:
-      'rest: the REST API. mcp: a tool of an agent. demo: the demo. link: a linked hub. cli: a command on the database of a stopped hub.',
+    description: 'rest: the REST API. mcp: a tool of an agent. demo: the demo. link: a linked hub.',
   }),
   request_id: Type.Optional(Type.String({ description: 'Header X-Request-Id of the request; absent without one.' })),
   patch: Type.Optional(ArrayOf(PatchOperation)),

@@ -57,6 +57,10 @@ export class HomeAssistant {
   /** Ids of the published devices, at most DEVICES_MAX of each kind. */
   readonly #devices: Readonly<Record<Kind, Set<string>>> = { trackable: new Set(), fence: new Set() };
   #isConnected = false;
+  /** Last motions of devices that moved while the hub was disconnected. Older ones would be outdated when it connects. */
+  readonly #unpublished = new Map<string, Uint8Array>();
+  /** Kinds of which a warning says that they have more entities than devices. */
+  readonly #warned = new Set<Kind>();
   /** Devices that this hub has announced on this connection. */
   #announced = new Set<string>();
   readonly #ends: (() => void)[] = [];
@@ -107,6 +111,9 @@ export class HomeAssistant {
     this.#isConnected = isConnected;
     this.#announced = new Set();
     this.elect();
+    if (!isConnected) return;
+    for (const [id, motion] of this.#unpublished) this.#publishPosition(id, motion);
+    this.#unpublished.clear();
   }
 
   /** Publishes the documents and states of entities that this hub has not announced on this connection. */
@@ -149,18 +156,20 @@ export class HomeAssistant {
     for (let i = 0; i < batch.count; i++) {
       const id = String(fields[i]?.[0]);
       if (!this.#devices.trackable.has(id)) continue;
-      const { position } = stateTopics(this.#settings, id).trackable;
-      this.#deps.publish(position, batch.bytesAt(i), {
-        isRetained: true,
-        minIntervalMs: INTERVAL_MS,
-        motionAs: 'tracker',
-      });
+      if (this.#isConnected) this.#publishPosition(id, batch.bytesAt(i));
+      else this.#unpublished.set(id, Uint8Array.from(batch.bytesAt(i)));
     }
+  }
+
+  #publishPosition(id: string, motion: Uint8Array): void {
+    const { position } = stateTopics(this.#settings, id).trackable;
+    this.#deps.publish(position, motion, { isRetained: true, minIntervalMs: INTERVAL_MS, motionAs: 'tracker' });
   }
 
   #changed(kind: Kind, id: string): void {
     const devices = this.#devices[kind];
     if (this.#deps.entity(kind, id) === undefined) {
+      this.#unpublished.delete(id);
       if (devices.delete(id)) this.#remove(kind, id);
       if (kind === 'trackable') for (const fence of this.#stays.removeTrackable(id)) this.#publishState('fence', fence);
       else for (const trackable of this.#stays.removeFence(id)) this.#publishState('trackable', trackable);
@@ -197,6 +206,8 @@ export class HomeAssistant {
   }
 
   #warnOfMany(kind: Kind): void {
+    if (this.#warned.has(kind)) return;
+    this.#warned.add(kind);
     this.#deps.warn('Home Assistant does not get all entities', {
       kind,
       published: DEVICES_MAX,
@@ -206,7 +217,7 @@ export class HomeAssistant {
 
   #publishDevice(kind: Kind, id: string): void {
     const entity = this.#deps.entity(kind, id);
-    if (entity === undefined) return;
+    if (!this.#isConnected || entity === undefined) return;
     const document = (kind === 'trackable' ? trackableDocument : fenceDocument)(this.#settings, entity);
     this.#deps.publish(discoveryTopic(this.#settings, kind, id), Buffer.from(document), { isRetained: true });
     this.#publishState(kind, id);
@@ -219,7 +230,7 @@ export class HomeAssistant {
   /** Publishes the room of a trackable, or the occupancy of a fence, if it is known. */
   #publishState(kind: Kind, id: string): void {
     const { announces, publish } = this.#deps;
-    if (!this.#stays.isRead || !this.#devices[kind].has(id) || !announces(id)) return;
+    if (!this.#isConnected || !this.#stays.isRead || !this.#devices[kind].has(id) || !announces(id)) return;
     const topics = stateTopics(this.#settings, id);
     const [topic, text] =
       kind === 'trackable'

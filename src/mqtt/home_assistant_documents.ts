@@ -34,7 +34,7 @@ type Topics = Pick<HomeAssistantSettings, 'prefix' | 'node'>;
 
 /** Returns the retained topic of a device's discovery document. */
 export function discoveryTopic({ prefix, node }: Topics, kind: HomeAssistantKind, id: string): string {
-  return `${prefix}/device/${node}/${kind}_${id}/config`;
+  return `${prefix}/device/${node}/${kind}_${levelOf(id)}/config`;
 }
 
 /** Returns the filter of all discovery topics of this hub. */
@@ -56,16 +56,32 @@ export function readDiscoveryTopic(
   if (!topic.startsWith(start) || !topic.endsWith(end)) return undefined;
   const device = topic.slice(start.length, -end.length);
   const kind = HOME_ASSISTANT_KINDS.find((each) => device.startsWith(`${each}_`));
-  return kind && { kind, id: device.slice(kind.length + 1) };
+  return kind && { kind, id: idOf(device.slice(kind.length + 1)) };
 }
 
 /** Returns the retained topics of a device's states. */
 export function stateTopics({ node }: Pick<HomeAssistantSettings, 'node'>, id: string) {
   const base = `omlox/home_assistant/${node}`;
+  const level = levelOf(id);
   return {
-    trackable: { position: `${base}/trackables/${id}/position`, room: `${base}/trackables/${id}/room` },
-    fence: { occupancy: `${base}/fences/${id}/occupancy` },
+    trackable: { position: `${base}/trackables/${level}/position`, room: `${base}/trackables/${level}/room` },
+    fence: { occupancy: `${base}/fences/${level}/occupancy` },
   } as const;
+}
+
+/**
+ * Returns an id as a part of a topic level: Home Assistant accepts letters, digits, `_` and `-`. Another character becomes its
+ * code point, such as `_20_` for a space. UUIDs stay as they are.
+ */
+function levelOf(id: string): string {
+  return id.replaceAll(/[^a-zA-Z0-9-]/gu, (character) => `_${(character.codePointAt(0) as number).toString(16)}_`);
+}
+
+/** The inverse of levelOf. */
+function idOf(level: string): string {
+  return level.replaceAll(/_([0-9a-f]{1,5}|10[0-9a-f]{4})_/g, (_, hex: string) =>
+    String.fromCodePoint(Number.parseInt(hex, 16)),
+  );
 }
 
 /** An entity with its name. */
@@ -86,55 +102,74 @@ export function shownName({ id, name }: NamedEntity): string {
 export function trackableDocument(settings: HomeAssistantSettings, trackable: NamedEntity): string {
   const { id } = trackable;
   const { position, room } = stateTopics(settings, id).trackable;
-  return documentOf(settings, trackable, {
-    position: {
-      platform: 'device_tracker',
-      unique_id: `omlox_${id}_position`,
-      // An entity without a name of its own has the name of its device.
-      name: null,
-      source_type: 'gps',
-      json_attributes_topic: position,
+  const unique = uniqueId(settings, 'trackable', id);
+  return documentOf(
+    settings,
+    { ...trackable, unique },
+    {
+      position: {
+        platform: 'device_tracker',
+        unique_id: `${unique}_position`,
+        // An entity without a name of its own has the name of its device.
+        name: null,
+        source_type: 'gps',
+        json_attributes_topic: position,
+      },
+      room: {
+        platform: 'sensor',
+        unique_id: `${unique}_room`,
+        name: 'Room',
+        icon: 'mdi:map-marker-radius',
+        state_topic: room,
+        value_template: '{{ value_json.room }}',
+        json_attributes_topic: room,
+      },
     },
-    room: {
-      platform: 'sensor',
-      unique_id: `omlox_${id}_room`,
-      name: 'Room',
-      icon: 'mdi:map-marker-radius',
-      state_topic: room,
-      value_template: '{{ value_json.room }}',
-      json_attributes_topic: room,
-    },
-  });
+  );
 }
 
 /** Returns the discovery document of a fence: a room with its occupancy, and the number of trackables in it. */
 export function fenceDocument(settings: HomeAssistantSettings, fence: NamedEntity): string {
   const { id } = fence;
   const { occupancy } = stateTopics(settings, id).fence;
-  return documentOf(settings, fence, {
-    occupancy: {
-      platform: 'binary_sensor',
-      unique_id: `omlox_${id}_occupancy`,
-      name: 'Occupancy',
-      device_class: 'occupancy',
-      state_topic: occupancy,
-      value_template: '{{ value_json.occupied }}',
+  const unique = uniqueId(settings, 'fence', id);
+  return documentOf(
+    settings,
+    { ...fence, unique },
+    {
+      occupancy: {
+        platform: 'binary_sensor',
+        unique_id: `${unique}_occupancy`,
+        name: 'Occupancy',
+        device_class: 'occupancy',
+        state_topic: occupancy,
+        value_template: '{{ value_json.occupied }}',
+      },
+      trackables: {
+        platform: 'sensor',
+        unique_id: `${unique}_trackables`,
+        name: 'Trackables',
+        icon: 'mdi:counter',
+        state_class: 'measurement',
+        state_topic: occupancy,
+        value_template: '{{ value_json.trackables }}',
+      },
     },
-    trackables: {
-      platform: 'sensor',
-      unique_id: `omlox_${id}_trackables`,
-      name: 'Trackables',
-      icon: 'mdi:counter',
-      state_class: 'measurement',
-      state_topic: occupancy,
-      value_template: '{{ value_json.trackables }}',
-    },
-  });
+  );
 }
 
-function documentOf({ statusTopic }: HomeAssistantSettings, entity: NamedEntity, components: object): string {
+/** Returns an id that differs from those of other kinds, and of other hubs with the same entity. */
+function uniqueId({ node }: Pick<HomeAssistantSettings, 'node'>, kind: HomeAssistantKind, id: string): string {
+  return `${node}_${kind}_${levelOf(id)}`;
+}
+
+interface DeviceEntity extends NamedEntity {
+  readonly unique: string;
+}
+
+function documentOf({ statusTopic }: HomeAssistantSettings, entity: DeviceEntity, components: object): string {
   return JSON.stringify({
-    device: { identifiers: [`omlox_${entity.id}`], name: shownName(entity) },
+    device: { identifiers: [entity.unique], name: shownName(entity) },
     origin: { name: 'omlox hub' },
     availability: [{ topic: statusTopic, value_template: '{{ value_json.status }}' }],
     components,

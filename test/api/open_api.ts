@@ -138,8 +138,8 @@ export function openApi(
     walkTests: documents(WALK_TESTS),
     keys: {
       documents: documents(API_KEYS),
-      create: () => assert.fail('No key is created here'),
-      revoke: () => assert.fail('No key is revoked here'),
+      create: async () => fail(hubError('keys_without_authorization')),
+      revoke: async (id) => fail(hubError('not_found', { action: 'find', kind: 'api_key', id })),
     },
     links: { documents: documents(LINKS), state: () => assert.fail('No link runs here') },
     sinks: {

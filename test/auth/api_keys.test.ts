@@ -213,6 +213,11 @@ test('Invalid keys are rejected with the field and the value', async () => {
   assert.equal(await count(), countBefore);
 });
 
+test('An expiry is stored as the instant at which the key is no longer valid, also of a leap second', async () => {
+  const { expires_at: expiry } = await created(admin, { roles: ['viewer'], expires_at: '2099-12-31T23:59:60Z' });
+  assert.equal(Number.isNaN(Date.parse(String(expiry))), false, String(expiry));
+});
+
 test('A hub that requires no authorization creates no keys, since anyone could', async () => {
   const hub = await openTestHub();
   try {

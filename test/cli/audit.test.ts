@@ -10,6 +10,8 @@ test('audit prints the selected changes, one per line, or as JSON', async (t) =>
   await hub.post('/zones', HALL);
   await hub.put(`/zones/${HALL.id}`, { ...HALL, name: 'Hall', floor: 1 });
   await hub.post('/providers', { id: 'tag', type: 'uwb' });
+  // A line break in a name forges no entry.
+  await hub.put('/providers/tag', { id: 'tag', type: 'uwb', properties: { 'x\ny': 1 } });
   const at = ['--hub', hub.origin];
   const { out, err, code } = await runCli('audit', '--kind', 'zone', ...at);
   assert.deepEqual([code, err], [0, '']);
@@ -22,8 +24,10 @@ test('audit prints the selected changes, one per line, or as JSON', async (t) =>
       [...rest, 'replace', 'zone', HALL.id, '/floor /name'],
     ],
   );
+  const { out: tag } = await runCli('audit', '--id', 'tag', ...at);
+  assert.equal(tag.trimEnd().split('\n').length, 2, tag);
   const { out: json } = await runCli('audit', '--id', 'tag', '--json', ...at);
-  assert.equal(JSON.parse(json).kind, 'provider');
+  assert.equal(JSON.parse(json.split('\n')[0] ?? '').kind, 'provider');
   assert.equal(
     (await runCli('audit', '--to', '2020-01-01T00:00:00Z', '--from', '2019-01-01T00:00:00Z', ...at)).out,
     '',

@@ -52,7 +52,7 @@ test('The bundle of a running hub has its health, metrics, log, versions and fin
   t.after(() => hub.stop());
   const lines = [
     ...Object.values(VALUES).map((value) => JSON.stringify({ msg: 'Something failed', password: value })),
-    `Cannot reach https://ann:hunter22@broker.example/path`,
+    `Cannot reach https://ann:hunter22@broker.example/path, https://ann:p@hunter22@broker.example`,
     `Authorization: Bearer ${KEY}, Bearer ${TOKEN}`,
     `GET /x?token=${encodeURIComponent(VALUES['mqtt_password'] ?? '')}`,
     'The last line',
@@ -74,7 +74,7 @@ test('The bundle of a running hub has its health, metrics, log, versions and fin
   assert.equal(JSON.parse(files.get('versions.json') ?? '').node, process.versions.node);
   assert.match(
     files.get('hub.log') ?? '',
-    /https:\/\/\*\*\*@broker\.example\/path\n.*olh_0123456789abcdef_\*\*\*.*The last line$/s,
+    /https:\/\/\*\*\*@broker\.example\/path, https:\/\/\*\*\*@broker\.example\n.*olh_0123456789abcdef_\*\*\*.*The last line$/s,
   );
   assert.equal(files.get('permissions.yaml'), 'admin: {}\n');
 });

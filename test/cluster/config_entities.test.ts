@@ -18,7 +18,7 @@ import { type Dice, diceOf } from '../support/dice.ts';
 import { SimulatedCluster } from './simulated_bus.ts';
 import { SimulatedClock } from './simulated_clock.ts';
 
-const SEEDS = 16;
+const SEEDS = 32;
 const SEEN = { done: 0, refused: 0, unavailable: 0, overtaken: 0, silent: 0, forced: 0 };
 const KINDS = ['zone', 'fence', 'trackable', 'provider', 'anchor'] as const;
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { WriteEvents } from '../../src/core/entity_write.ts';
-import { eventsIn, joinEvents, slicedEvents, textEvent } from '../../src/events/event_bytes.ts';
+import { encoded, eventsIn, joinEvents, partsOf, slicedEvents, textEvent } from '../../src/events/event_bytes.ts';
 import { joined } from '../../src/model/event_batch.ts';
 import { EVENT_TOPICS } from '../../src/model/logged_event.ts';
 import { EventArea } from '../../src/store/event_area.ts';
@@ -33,6 +33,26 @@ test('events of any topics are read as they were encoded, from any position', ()
       const expected = events.map((each, i) => ({ position: i + 1, event: { ...each } }));
       assert.deepEqual(read(encoded, after), expected.slice(after));
     }),
+  );
+});
+
+test('the parts of events have all of them in order, each part whole events, and no part many more bytes than asked', () => {
+  fc.assert(
+    fc.property(
+      fc.array(event, { minLength: 1, maxLength: 40 }),
+      fc.integer({ min: 1, max: 500 }),
+      (events, bytesMin) => {
+        const all = events.map(({ topic, fields, json }) => textEvent(topic, fields, json));
+        const whole = encoded(joinEvents(all) as WriteEvents);
+        const largest = Math.max(...all.map((each) => encoded(each).bytes.length));
+        const parts = [...partsOf(whole.bytes, bytesMin)];
+        assert.deepEqual(Buffer.concat(parts.map(({ bytes }) => bytes)), Buffer.from(whole.bytes));
+        for (const [i, { count, bytes }] of parts.entries()) {
+          assert.equal([...eventsIn({ first: 1, count, timeMs: 0, bytes }, 0)].length, count);
+          assert.ok(bytes.length < bytesMin + largest && (bytes.length >= bytesMin || i === parts.length - 1));
+        }
+      },
+    ),
   );
 });
 

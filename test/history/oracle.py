@@ -146,7 +146,7 @@ def flows(q, _places):
     for name in {v[1:3] for v in every}:
         own = sorted((v for v in every if v[1:3] == name), key=lambda v: (v[3], -v[4], v[0]))
         for a, b in zip(own, own[1:]):
-            contained = b[3] < a[4] and b[4] <= a[4]
+            contained = b[3] < a[4] and (a[5] or b[4] <= a[4])
             if a[0] != b[0] and not contained and q["from"] <= b[3] < q["to"]:
                 ways.setdefault((a[0], b[0]), []).append(None if a[5] else max(0, b[3] - a[4]))
     found = []

@@ -8,6 +8,7 @@ import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/bro
 import { createSite, DOCK, FORKLIFT, move } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
+const TRAILER = '7d0f6f0e-54f6-4f0c-9d0b-0d3c7b8a0001';
 
 test('An alert rule built in the UI raises an alert, which clears after it is acknowledged', { skip }, async (t) => {
   const hub = await openUiHub(t);
@@ -109,6 +110,7 @@ test('An alert rule can watch a provider that belongs to no trackable', { skip }
 test('Rules on speeds, gates and distances are built as sentences, with a schedule', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
+  await hub.post('/trackables', { id: TRAILER, type: 'omlox', name: 'Trailer' });
   const page = await openPage(t, `${hub.origin}/hub-ui/alerts/rules?rule=new`);
   const dialog = page.getByRole('dialog', { name: 'New alert rule' });
   await dialog.getByRole('button', { name: 'Moves too fast' }).click();
@@ -137,6 +139,9 @@ test('Rules on speeds, gates and distances are built as sentences, with a schedu
   await dialog.getByRole('button', { name: 'Save rule' }).click();
   await dialog.getByRole('alert').getByText('Choose at least one trackable').waitFor();
   await dialog.getByLabel('Which others').selectOption('all others of these');
+  await dialog.getByRole('button', { name: 'Save rule' }).click();
+  await dialog.getByRole('alert').getByText('Choose at least two trackables').waitFor();
+  await dialog.getByRole('checkbox', { name: 'Trailer' }).check();
   await dialog.getByRole('button', { name: 'Save rule' }).click();
   await dialog.waitFor({ state: 'detached' });
   await rules.getByText(/^Alert when Forklift.* is farther than 20 m from all others of these/).waitFor();

@@ -10,6 +10,8 @@ import { createSite, earth, FORKLIFT, move } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
 const DANGER = [0xc8, 0x28, 0x1e];
+/** Width of the panel of the selected object, beside which the map is centered. */
+const PANEL = 392;
 const cardOf = (page: Page) => page.getByRole('complementary', { name: 'Raw and filtered track' });
 
 /** Sends locations of the forklift's tag, a second apart, ending now. */
@@ -28,7 +30,7 @@ async function pixelOf(page: Page, [x, y]: readonly [number, number]): Promise<r
   const bar = page.locator('[data-scale] > span').first();
   const width = (await bar.boundingBox())?.width ?? 0;
   const perMeter = width / Number.parseFloat(await page.locator('[data-scale] > span').nth(1).innerText());
-  return [box.x + box.width / 2 - (y - 20) * perMeter, box.y + box.height / 2 - (x - 20) * perMeter];
+  return [box.x + (box.width - PANEL) / 2 - (y - 20) * perMeter, box.y + box.height / 2 - (x - 20) * perMeter];
 }
 
 /** Whether a layer has approximately this color within some pixels of a point. */

@@ -87,6 +87,7 @@ test('Anchors are shown on the live map, found by a search, and described in a p
   await page.getByRole('combobox', { name: 'Search the site' }).fill('north');
   await page.getByRole('option', { name: /North wall/ }).click();
   const panel = page.getByRole('complementary', { name: 'Selected anchor' });
+  await panel.getByText('Technical').click();
   await panel.getByText('20.00 m, 30.00 m, 4 m high').waitFor();
   await panel.getByText('Hall').waitFor();
   // Zoomed in, at the center of the map.

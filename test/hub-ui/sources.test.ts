@@ -18,7 +18,7 @@ test('A data source is created from a preset, with a preview while typing and a 
   // The zone of the first sample does not exist.
   await preview.getByText(/name a zone.*hall-1/).waitFor();
   await dialog.getByLabel('System').selectOption('OwnTracks (HTTP)');
-  await preview.getByText('1 mapped, 0 skipped, 0 refused').waitFor();
+  await preview.getByText('1 mapped, 0 skipped, 0 rejected').waitFor();
   await preview.getByRole('link', { name: 'Show 8.6828, 50.1113 on the map' }).waitFor();
   await dialog.getByLabel('Sample payload').fill('{"_type":"location","tid":"kl","lat":"north","lon":8,"tst":1}');
   await preview.getByText(/\$\/lat.*"north"/).waitFor();

@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import fc from 'fast-check';
 import { DeliveryBatch, type EventSubscriber } from '../../src/fanout/batch.ts';
 import type { FanoutListener } from '../../src/fanout/fanout.ts';
 import type { FenceStay } from '../../src/mqtt/fence_stays.ts';
 import { HomeAssistant } from '../../src/mqtt/home_assistant.ts';
-import { DEVICES_MAX, nodeOf, roomText } from '../../src/mqtt/home_assistant_documents.ts';
+import {
+  DEVICES_MAX,
+  discoveryTopic,
+  nodeOf,
+  readDiscoveryTopic,
+  roomText,
+  stateTopics,
+} from '../../src/mqtt/home_assistant_documents.ts';
 import { checkDocument } from './home_assistant_schema.ts';
 
 const SETTINGS = { prefix: 'homeassistant', node: nodeOf('hub'), statusTopic: '/omlox/json/hub/hub/status' };
@@ -164,6 +172,23 @@ describe('HomeAssistant', () => {
     assert.equal(documentTopic('trackable', last) in found, false);
   });
 
+  test('publishes only the last position of the time without a broker, and states when it is connected', async () => {
+    const { publisher, news, move, change } = await openPublisher({ trackables: ['cart'], fences: [] });
+    news();
+    publisher.connected(false);
+    move('cart');
+    move('cart');
+    change('trackable', 'lift', true);
+    assert.deepEqual(news(), {});
+    publisher.connected(true);
+    const position = 'omlox/home_assistant/omlox_hub/trackables/cart/position';
+    const topics = ['cart', 'lift'].flatMap((id) => [documentTopic('trackable', id), roomTopic(id)]);
+    assert.deepEqual(Object.keys(news()).toSorted(), [...topics, position].toSorted());
+    publisher.connected(false);
+    publisher.connected(true);
+    assert.equal(position in news(), false);
+  });
+
   test('publishes again once after several birth messages, and not after a retained one', async () => {
     const { news, take, due } = await openPublisher({ trackables: ['cart'] });
     news();
@@ -224,4 +249,20 @@ test('roomText() bounds names and the number of fences', () => {
   const fences = Array.from({ length: 60 }, (_, n) => ({ id: `f${n}`, name: 'x'.repeat(1000) }));
   const { room, fences: names, fence_ids: ids } = JSON.parse(roomText(fences));
   assert.deepEqual([room.length, names.length, names.at(-1), ids.length, ids.at(-1)], [200, 51, '10 more', 50, 'f59']);
+});
+
+test('Ids become levels that brokers and Home Assistant accept, and are read from topics as they were', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), fc.constantFrom('trackable', 'fence'), (id, kind) => {
+      const topic = discoveryTopic(SETTINGS, kind, id);
+      assert.match(topic, /^homeassistant\/device\/omlox_hub\/[a-zA-Z0-9_-]+\/config$/);
+      assert.match(
+        stateTopics(SETTINGS, id).fence.occupancy,
+        /^omlox\/home_assistant\/omlox_hub\/fences\/[\w-]+\/occupancy$/,
+      );
+      assert.deepEqual(readDiscoveryTopic(SETTINGS, topic), { kind, id });
+    }),
+  );
+  const id = '0b680db2-b39b-45be-be77-40d7d2296cb4';
+  assert.equal(discoveryTopic(SETTINGS, 'fence', id), documentTopic('fence', id));
 });

@@ -6,7 +6,7 @@ const MASK = '***';
 
 const API_KEY = /\b(olh_[0-9a-f]{16}_)[A-Za-z0-9_-]{43}/g;
 const WEB_TOKEN = /\beyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+/g;
-const URL_CREDENTIALS = /\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@"'<>]+@/gi;
+const URL_CREDENTIALS = /\b([a-z][a-z0-9+.-]*:\/\/)[^\s/"'<>]+@/gi;
 
 /**
  * Returns a function that replaces secrets in text by asterisks: the values of the secret settings and of `more`, as they

@@ -216,7 +216,9 @@ class ChangeEvents {
     this.#last = { step: sequence, index };
     this.#held.push({ of: CONFIG, events, position: { shard: 0, ...this.#last } });
     this.#heldBytes += events.bytes.length;
-    while (this.#heldBytes > CHANGES_MAX) this.#heldBytes -= this.#held.shift()?.events.bytes.length ?? Infinity;
+    // The first member appends all of them at once.
+    while (!this.#options.isFirst() && this.#heldBytes > CHANGES_MAX)
+      this.#heldBytes -= this.#held.shift()?.events.bytes.length ?? Infinity;
   }
 
   /** Appends the events of a record, or of earlier ones if this hub has become the first member. */

@@ -141,7 +141,7 @@ export async function flows(duck: Duck, files: readonly HistoryFile[], asked: Fl
       ' WINDOW way AS (PARTITION BY object_type, object_id ORDER BY entry_time, end_time DESC, fence_id))' +
       ' SELECT fence_id AS from_fence, next_fence AS to_fence, count(*)::INTEGER AS count,' +
       ` median(${travelMs}) AS median_ms FROM ways` +
-      ` WHERE next_fence <> fence_id AND (next_entry >= end_time OR next_end > end_time) AND next_entry >= ${microseconds(fromMs)} AND next_entry < ${microseconds(toMs)}` +
+      ` WHERE next_fence <> fence_id AND (next_entry >= end_time OR (NOT is_open AND next_end > end_time)) AND next_entry >= ${microseconds(fromMs)} AND next_entry < ${microseconds(toMs)}` +
       ` AND ${millisecondsBetween('last_time', 'next_entry')} <= ${LOOK_BACK_MS} GROUP BY ALL ORDER BY ALL`,
   );
   const shown = rows.map(({ median_ms: median, ...row }) => ({ ...row, median_ms: roundedOrNull(median) }));

@@ -75,6 +75,9 @@ export function missingInputOf(draft: RuleDraft): FailedRequest | undefined {
   const { other_trackable_ids: others } = draft;
   if (fences?.length === 0) return { message: t('Choose at least one fence') };
   if (trackables?.length === 0 || others?.length === 0) return { message: t('Choose at least one trackable') };
+  const isPair = draft.kind === 'separated' || draft.kind === 'together';
+  if (isPair && trackables != null && new Set([...trackables, ...(others ?? [])]).size < 2)
+    return { message: t('Choose at least two trackables') };
   if (providers?.length === 0) return { message: t('Choose at least one provider') };
   if (property?.name !== '') return undefined;
   return { params: { path: 'property.name' }, message: t('Name the property') };

@@ -106,6 +106,7 @@ export const germanPages = {
   'Choose at least one provider': 'Wählen Sie mindestens einen Provider',
   'Choose at least one topic': 'Wählen Sie mindestens ein Thema',
   'Choose at least one trackable': 'Wählen Sie mindestens ein Trackable',
+  'Choose at least two trackables': 'Wählen Sie mindestens zwei Trackables',
   'Choose the tag': 'Tag wählen',
   'Clear all alerts that are shown?': 'Alle gezeigten Alarme aufheben?',
   'Click the map to find nearby objects.': 'Klicken Sie auf die Karte, um Objekte in der Nähe zu finden.',

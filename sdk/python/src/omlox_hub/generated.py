@@ -1,4 +1,4 @@
-# Made by "npm run generate:sdk" of the OpenAPI document with SHA-256 949e35c4dcbb238d199b0b8e452d3bb2c4684de4b639e71167228c73703ed6e2.
+# Made by "npm run generate:sdk" of the OpenAPI document with SHA-256 56c8fc465737d0e616580382bbe1eb6dbc2090d3cf7d973ed1e28847c57e87b6.
 # mypy: disable-error-code="no-any-return"
 
 from __future__ import annotations
@@ -78,6 +78,7 @@ AuditRead = TypedDict(
     {
         'question': str,
         'ids': NotRequired[list[str]],
+        'more_ids': NotRequired[int],
         'from': NotRequired[str],
         'to': NotRequired[str],
         'bbox': NotRequired[list[float]],
@@ -86,7 +87,7 @@ AuditRead = TypedDict(
 )
 
 
-AuditVia: TypeAlias = Literal['rest', 'mcp', 'demo', 'link', 'cli']
+AuditVia: TypeAlias = Literal['rest', 'mcp', 'demo', 'link']
 
 
 class CiscoNotification(TypedDict):
