@@ -58,10 +58,10 @@ function queryOf({ from, to, ...filters }: Omit<AuditOptions, 'hub' | 'json'>, n
 }
 
 /**
- * Returns time, subject, address, transport, action, kind and id of an entry, separated by tabs; for a replacement also the changed
+ * Returns time, subject, address, transport, action, kind and id of an entry, separated by tabs; for an update also the changed
  * members. Without a subject or an address there is a hyphen.
  */
 function lineOf({ time: at, kind, id, action, subject = '-', address = '-', via, patch = [] }: AuditEntry): string {
-  const paths = action === 'replace' ? patch.map(({ path }) => path).join(' ') : '';
+  const paths = action === 'update' ? patch.map(({ path }) => path).join(' ') : '';
   return [at, subject, address, via, action, kind, id, paths].map(printable).join('\t').trimEnd();
 }

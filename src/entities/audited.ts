@@ -39,7 +39,7 @@ export function auditEntries(changes: readonly AuditedChange[], nowMs: number): 
   return changes.flatMap(({ kind, id, before, after, by }) => {
     const patch = patchBetween(before, after);
     if (patch.length === 0) return [];
-    const action = before === undefined ? 'create' : after === undefined ? 'delete' : 'replace';
+    const action = before === undefined ? 'create' : after === undefined ? 'delete' : 'update';
     const json = JSON.stringify({ time, kind, id, action, ...by, patch });
     return [{ fields: [kind, id, by.subject], json }];
   });

@@ -19,7 +19,7 @@ const FencesPage = setUpPage('fences');
 const TrackablesPage = setUpPage('trackables');
 const ProvidersPage = setUpPage('providers');
 const RulesPage = otherPage(async () => (await import('./setup/rules/rules_page.tsx')).RulesPage);
-const ListsPage = lazyPage(async () => (await import('./lists/lists_page.tsx')).ListsPage);
+const ListsPage = otherPage(async () => (await import('./lists/lists_page.tsx')).ListsPage);
 const AlertsPage = otherPage(async () => (await import('./alerts/alerts_page.tsx')).AlertsPage);
 const EventsPage = otherPage(async () => (await import('./events/events_page.tsx')).EventsPage);
 const FlowsPage = otherPage(async () => (await import('./history/flows_page.tsx')).FlowsPage);
@@ -73,7 +73,7 @@ function otherPage(load: Parameters<typeof lazyPage>[0]) {
 }
 
 function setUpPage(kind: Kind) {
-  return lazyPage(async () => (await import('./setup/entity_pages.tsx')).entityPage(kind));
+  return otherPage(async () => (await import('./setup/entity_pages.tsx')).entityPage(kind));
 }
 
 /** Renders a page, or a notice if the user may not read anything on it. */

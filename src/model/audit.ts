@@ -26,7 +26,8 @@ export const AuditKind = OneOf(AUDIT_KINDS, {
 });
 
 const PatchOperation = Named('AuditPatchOperation', {
-  op: OneOf(['add', 'remove', 'replace'], { title: 'AuditPatchOp', description: 'Kind of the operation.' }),
+  // An enumeration would change the names that a generator makes for the one of JsonPatchOperation.
+  op: Type.String({ description: 'Kind of the operation: add, remove or replace.' }),
   path: Type.String({ description: 'JSON Pointer (RFC 6901) to the changed member; empty for the whole.' }),
   value: Type.Optional(AnyType),
 });
@@ -51,7 +52,7 @@ export const AuditEntry = Named('AuditEntry', {
   time: Time('Time of the change or the read.'),
   kind: AuditKind,
   id: Type.String({ description: 'Id of the changed entity or of the read object; empty for a read of several.' }),
-  action: OneOf(['create', 'replace', 'delete', 'read'], {
+  action: OneOf(['create', 'update', 'delete', 'read'], {
     title: 'AuditAction',
     description: 'Kind of the change; `read` for a read of the history.',
   }),

@@ -21,7 +21,7 @@ test('audit prints the selected changes, one per line, or as JSON', async (t) =>
     lines.map((line) => line.split('\t').slice(1)),
     [
       [...rest, 'create', 'zone', HALL.id],
-      [...rest, 'replace', 'zone', HALL.id, '/floor /name'],
+      [...rest, 'update', 'zone', HALL.id, '/floor /name'],
     ],
   );
   const { out: tag } = await runCli('audit', '--id', 'tag', ...at);

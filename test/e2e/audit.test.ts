@@ -42,7 +42,7 @@ async function entries(hub: TestHub, query = ''): Promise<AuditEntry[]> {
   return all;
 }
 
-const told = ({ kind, id, action, patch }: AuditEntry) => [kind, id, action, patch];
+const partsOf = ({ kind, id, action, patch }: AuditEntry) => [kind, id, action, patch];
 
 async function done(replied: Promise<{ status: number; text: string }>): Promise<void> {
   const { status, text } = await replied;
@@ -75,7 +75,7 @@ test('Each change of an entity has one entry, whose patches lead to the stored e
   assert.deepEqual(
     all.map(({ kind, action }) => `${action} ${kind}`),
     [
-      ...['create zone', 'create fence', 'replace fence', 'replace fence'],
+      ...['create zone', 'create fence', 'update fence', 'replace fence'],
       ...['create trackable', 'delete trackable', 'delete fence'],
     ],
   );
@@ -151,17 +151,17 @@ test('Documents, rules and imports have entries, and no secret is in them', asyn
     assert.ok(['waiting', 'checking', 'keeping', 'done'].includes(state), JSON.stringify(body));
   }
   const all = await entries(hub);
-  assert.deepEqual(all.map(told).slice(1, 4), [
-    ['sink', sinkId, 'replace', [{ op: 'replace', path: '/secret', value: '***' }]],
-    ['sink', sinkId, 'replace', [{ op: 'replace', path: '/name', value: 'SAP' }]],
+  assert.deepEqual(all.map(partsOf).slice(1, 4), [
+    ['sink', sinkId, 'update', [{ op: 'replace', path: '/secret', value: '***' }]],
+    ['sink', sinkId, 'update', [{ op: 'replace', path: '/name', value: 'SAP' }]],
     ['sink', sinkId, 'delete', [{ op: 'remove', path: '' }]],
   ]);
   assert.deepEqual(
     all.map(({ kind, action }) => `${action} ${kind}`),
     [
-      ...['create sink', 'replace sink', 'replace sink', 'delete sink'],
-      ...['create source', 'replace source', 'replace source', 'replace locating_rules'],
-      ...['create zone', 'create fence', 'replace locating_rules', 'create view'],
+      ...['create sink', 'update sink', 'replace sink', 'delete sink'],
+      ...['create source', 'update source', 'replace source', 'replace locating_rules'],
+      ...['create zone', 'create fence', 'update locating_rules', 'create view'],
     ],
   );
   assert.deepEqual(all[6]?.patch, [{ op: 'replace', path: '/token', value: '***' }]);

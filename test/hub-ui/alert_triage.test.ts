@@ -142,7 +142,10 @@ test('J and K go through the alerts, and A acknowledges, but not while typing', 
   await untilHolds(page, async () => (await statesOf(hub))['Critical acknowledged'] === 2);
   await page.getByRole('button', { name: 'Raised', exact: true }).click();
   await page.getByText('Critical · Dock A').waitFor({ state: 'detached' });
-  await page.keyboard.press('j');
+  await untilHolds(page, async () => {
+    await page.keyboard.press('k');
+    return (await focused()) === 'Warning · Dock A';
+  });
   await page.keyboard.press('a');
   await untilHolds(page, async () => (await statesOf(hub))['Warning acknowledged'] === 2);
 });

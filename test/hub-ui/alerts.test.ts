@@ -121,7 +121,7 @@ test('Rules on speeds, gates and distances are built as sentences, with a schedu
   await dialog.getByLabel('From').fill('22:00');
   await dialog.getByLabel('To', { exact: true }).fill('06:00');
   await dialog.getByLabel('Time zone').selectOption('Europe/Berlin');
-  await dialog.getByText(/^Watching 1 object. Faster now: 0/).waitFor();
+  await dialog.getByText(/^Watching 2 objects. Faster now: 0/).waitFor();
   await dialog.getByLabel('Name').fill('Too fast at night');
   await dialog.getByRole('button', { name: 'Save rule' }).click();
   await dialog.waitFor({ state: 'detached' });
@@ -144,7 +144,7 @@ test('Rules on speeds, gates and distances are built as sentences, with a schedu
   await dialog.getByRole('checkbox', { name: 'Trailer' }).check();
   await dialog.getByRole('button', { name: 'Save rule' }).click();
   await dialog.waitFor({ state: 'detached' });
-  await rules.getByText(/^Alert when Forklift.* is farther than 20 m from all others of these/).waitFor();
+  await rules.getByText(/^Alert when one of 2 trackables is farther than 20 m from all others of these/).waitFor();
   const saved = (await hub.get('/alerts/rules')).body as AlertRule[];
   const fast = saved.find(({ kind }) => kind === 'speed');
   const alone = saved.find(({ kind }) => kind === 'separated');

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from '@swc/core';
@@ -55,12 +56,32 @@ test('Every text of the catalog is used', () => {
   assert.deepEqual(idle, []);
 });
 
-/** Files of pages that load the second catalog. */
-const OF_OTHER_PAGES =
-  /^(exchange|links|map_page\/(filter|find)|methods|operations|setup\/rules|sinks|sources|walk_tests)\/|^controls\/secret_field|^history\/flow|^events\/(events_page|log_)|^alerts\/(alert_group|alert_list|alert_rows|alerts_page|picker|rule_|rules_view)/;
+/** Tools of the map that load the second catalog before they open. */
+const WITH_PAGE_TEXTS = /^map_page\/(filter|find)\//;
 
-test('The pages that load their own catalog use its texts alone', () => {
-  const shared = sourcesOfUi().filter(({ path }) => !OF_OTHER_PAGES.test(path));
+/** Returns the files that a page may use without the second catalog: those that no page loads with `otherPage`. */
+function withoutPageTexts(): readonly Source[] {
+  const sources = new Map(sourcesOfUi().map((source) => [source.path, source]));
+  const reached = new Set<Source>();
+  const reach = (path: string): void => {
+    const source = sources.get(path);
+    if (source === undefined || reached.has(source) || WITH_PAGE_TEXTS.test(path)) return;
+    reached.add(source);
+    for (const line of source.text.split('\n')) {
+      const [, imported] = /(?:from |import\(|import )'(\.[^']+)'/.exec(line) ?? [];
+      if (imported !== undefined && !line.includes('otherPage(')) reach(posix.join(posix.dirname(path), imported));
+    }
+  };
+  reach('main.tsx');
+  return [...reached];
+}
+
+test('Only pages that load the second catalog use its texts', () => {
+  const shared = withoutPageTexts();
+  assert.ok(
+    shared.length > 100 && shared.some(({ path }) => path === 'map_page/map_page.tsx'),
+    `${shared.length} files`,
+  );
   const found = Object.keys(germanPages).filter((english) => {
     return shared.some(({ text }) => text.includes(`t('${english.replaceAll("'", "\\'")}'`));
   });

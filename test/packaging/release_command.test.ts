@@ -74,6 +74,7 @@ test('A release is a commit with a tag, packages, a bill of materials and checks
   assert.equal(metadata.component.version, VERSION);
   const sums = execFileSync('sha256sum', ['--check', 'SHA256SUMS'], { cwd: out, encoding: 'utf8' });
   assert.equal(sums.trim().split('\n').length, names.length - 1);
-  const packed = execFileSync('tar', ['-xOf', join(out, tarball), 'package/.hub/main.js'], { maxBuffer: 64 << 20 });
+  const bundles = ['--wildcards', 'package/.hub/*.js'];
+  const packed = execFileSync('tar', ['-xOf', join(out, tarball), ...bundles], { maxBuffer: 64 << 20 });
   assert.ok(packed.includes(VERSION));
 });

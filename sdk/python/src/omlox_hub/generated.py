@@ -1,4 +1,4 @@
-# Made by "npm run generate:sdk" of the OpenAPI document with SHA-256 56c8fc465737d0e616580382bbe1eb6dbc2090d3cf7d973ed1e28847c57e87b6.
+# Made by "npm run generate:sdk" of the OpenAPI document with SHA-256 ccfcf4953883711cb2eb61620ce59b788fa1b152a09f70505ff2f5ecef5ad3b8.
 # mypy: disable-error-code="no-any-return"
 
 from __future__ import annotations
@@ -55,17 +55,14 @@ AnyTypeArray: TypeAlias = list[AnyType]
 Role: TypeAlias = str
 
 
-AuditAction: TypeAlias = Literal['create', 'replace', 'delete', 'read']
+AuditAction: TypeAlias = Literal['create', 'update', 'delete', 'read']
 
 
 AuditKind: TypeAlias = Literal['zone', 'fence', 'trackable', 'provider', 'anchor', 'locating_rules', 'alert_rule', 'api_key', 'link', 'sink', 'source', 'view', 'walk_test', 'read']
 
 
-AuditPatchOp: TypeAlias = Literal['add', 'remove', 'replace']
-
-
 class AuditPatchOperation(TypedDict):
-    op: AuditPatchOp
+    op: str
     path: str
     value: NotRequired[AnyType]
 
