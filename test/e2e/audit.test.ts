@@ -75,7 +75,7 @@ test('Each change of an entity has one entry, whose patches lead to the stored e
   assert.deepEqual(
     all.map(({ kind, action }) => `${action} ${kind}`),
     [
-      ...['create zone', 'create fence', 'update fence', 'replace fence'],
+      ...['create zone', 'create fence', 'update fence', 'update fence'],
       ...['create trackable', 'delete trackable', 'delete fence'],
     ],
   );
@@ -159,8 +159,8 @@ test('Documents, rules and imports have entries, and no secret is in them', asyn
   assert.deepEqual(
     all.map(({ kind, action }) => `${action} ${kind}`),
     [
-      ...['create sink', 'update sink', 'replace sink', 'delete sink'],
-      ...['create source', 'update source', 'replace source', 'replace locating_rules'],
+      ...['create sink', 'update sink', 'update sink', 'delete sink'],
+      ...['create source', 'update source', 'update source', 'update locating_rules'],
       ...['create zone', 'create fence', 'update locating_rules', 'create view'],
     ],
   );
