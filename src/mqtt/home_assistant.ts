@@ -11,6 +11,7 @@ import {
   HOME_ASSISTANT_KINDS,
   type HomeAssistantKind as Kind,
   type HomeAssistantSettings,
+  levelOf,
   type NamedEntity,
   occupancyText,
   readDiscoveryTopic,
@@ -162,7 +163,7 @@ export class HomeAssistant {
   }
 
   #publishPosition(id: string, motion: Uint8Array): void {
-    const { position } = stateTopics(this.#settings, id).trackable;
+    const { position } = stateTopics(this.#settings, levelOf(id)).trackable;
     this.#deps.publish(position, motion, { isRetained: true, minIntervalMs: INTERVAL_MS, motionAs: 'tracker' });
   }
 
@@ -219,7 +220,7 @@ export class HomeAssistant {
     const entity = this.#deps.entity(kind, id);
     if (!this.#isConnected || entity === undefined) return;
     const document = (kind === 'trackable' ? trackableDocument : fenceDocument)(this.#settings, entity);
-    this.#deps.publish(discoveryTopic(this.#settings, kind, id), Buffer.from(document), { isRetained: true });
+    this.#deps.publish(discoveryTopic(this.#settings, kind, levelOf(id)), Buffer.from(document), { isRetained: true });
     this.#publishState(kind, id);
   }
 
@@ -231,7 +232,7 @@ export class HomeAssistant {
   #publishState(kind: Kind, id: string): void {
     const { announces, publish } = this.#deps;
     if (!this.#isConnected || !this.#stays.isRead || !this.#devices[kind].has(id) || !announces(id)) return;
-    const topics = stateTopics(this.#settings, id);
+    const topics = stateTopics(this.#settings, levelOf(id));
     const [topic, text] =
       kind === 'trackable'
         ? [topics.trackable.room, roomText(this.#fencesOf(id))]
@@ -246,8 +247,8 @@ export class HomeAssistant {
   /** Removes the retained messages of a device, the document first. */
   #remove(kind: Kind, id: string): void {
     this.#announced.delete(id);
-    const states = Object.values(stateTopics(this.#settings, id)[kind]);
-    for (const topic of [discoveryTopic(this.#settings, kind, id), ...states]) {
+    const states = Object.values(stateTopics(this.#settings, levelOf(id))[kind]);
+    for (const topic of [discoveryTopic(this.#settings, kind, levelOf(id)), ...states]) {
       this.#deps.publish(topic, NOTHING, { isRetained: true });
     }
   }

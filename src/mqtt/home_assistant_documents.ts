@@ -32,9 +32,9 @@ export function nodeOf(hubId: string): string {
 
 type Topics = Pick<HomeAssistantSettings, 'prefix' | 'node'>;
 
-/** Returns the retained topic of a device's discovery document. */
-export function discoveryTopic({ prefix, node }: Topics, kind: HomeAssistantKind, id: string): string {
-  return `${prefix}/device/${node}/${kind}_${levelOf(id)}/config`;
+/** Returns the retained topic of a device's discovery document. `level`: the id of the entity, see levelOf. */
+export function discoveryTopic({ prefix, node }: Topics, kind: HomeAssistantKind, level: string): string {
+  return `${prefix}/device/${node}/${kind}_${level}/config`;
 }
 
 /** Returns the filter of all discovery topics of this hub. */
@@ -59,10 +59,9 @@ export function readDiscoveryTopic(
   return kind && { kind, id: idOf(device.slice(kind.length + 1)) };
 }
 
-/** Returns the retained topics of a device's states. */
-export function stateTopics({ node }: Pick<HomeAssistantSettings, 'node'>, id: string) {
+/** Returns the retained topics of a device's states. `level`: the id of the entity, see levelOf. */
+export function stateTopics({ node }: Pick<HomeAssistantSettings, 'node'>, level: string) {
   const base = `omlox/home_assistant/${node}`;
-  const level = levelOf(id);
   return {
     trackable: { position: `${base}/trackables/${level}/position`, room: `${base}/trackables/${level}/room` },
     fence: { occupancy: `${base}/fences/${level}/occupancy` },
@@ -73,7 +72,7 @@ export function stateTopics({ node }: Pick<HomeAssistantSettings, 'node'>, id: s
  * Returns an id as a part of a topic level: Home Assistant accepts letters, digits, `_` and `-`. Another character becomes its
  * code point, such as `_20_` for a space. UUIDs stay as they are.
  */
-function levelOf(id: string): string {
+export function levelOf(id: string): string {
   return id.replaceAll(/[^a-zA-Z0-9-]/gu, (character) => `_${(character.codePointAt(0) as number).toString(16)}_`);
 }
 
@@ -101,7 +100,7 @@ export function shownName({ id, name }: NamedEntity): string {
  */
 export function trackableDocument(settings: HomeAssistantSettings, trackable: NamedEntity): string {
   const { id } = trackable;
-  const { position, room } = stateTopics(settings, id).trackable;
+  const { position, room } = stateTopics(settings, levelOf(id)).trackable;
   const unique = uniqueId(settings, 'trackable', id);
   return documentOf(
     settings,
@@ -131,7 +130,7 @@ export function trackableDocument(settings: HomeAssistantSettings, trackable: Na
 /** Returns the discovery document of a fence: a room with its occupancy, and the number of trackables in it. */
 export function fenceDocument(settings: HomeAssistantSettings, fence: NamedEntity): string {
   const { id } = fence;
-  const { occupancy } = stateTopics(settings, id).fence;
+  const { occupancy } = stateTopics(settings, levelOf(id)).fence;
   const unique = uniqueId(settings, 'fence', id);
   return documentOf(
     settings,

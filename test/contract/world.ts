@@ -222,6 +222,8 @@ export async function restore(hub: TestHub): Promise<void> {
   IDS['link_id'] = await firstOf(hub, '/links', link);
   IDS['view_id'] = await firstOf(hub, '/views', mapView);
   IDS['walk_test_id'] = await firstOf(hub, '/walk_tests', walkTest);
+  // It may have been finished: then no pass can be marked now.
+  await hub.put(`/walk_tests/${IDS['walk_test_id']}`, walkTest);
   IDS['sink_id'] = await firstOf(hub, '/sinks', sink);
   IDS['data_source_id'] = await firstOf(hub, '/sources', source);
   const { token } = (await hub.post(`/sources/${IDS['data_source_id']}/token`)).body as { token: string };

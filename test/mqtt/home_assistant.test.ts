@@ -8,6 +8,7 @@ import { HomeAssistant } from '../../src/mqtt/home_assistant.ts';
 import {
   DEVICES_MAX,
   discoveryTopic,
+  levelOf,
   nodeOf,
   readDiscoveryTopic,
   roomText,
@@ -254,15 +255,15 @@ test('roomText() bounds names and the number of fences', () => {
 test('Ids become levels that brokers and Home Assistant accept, and are read from topics as they were', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), fc.constantFrom('trackable', 'fence'), (id, kind) => {
-      const topic = discoveryTopic(SETTINGS, kind, id);
+      const topic = discoveryTopic(SETTINGS, kind, levelOf(id));
       assert.match(topic, /^homeassistant\/device\/omlox_hub\/[a-zA-Z0-9_-]+\/config$/);
       assert.match(
-        stateTopics(SETTINGS, id).fence.occupancy,
+        stateTopics(SETTINGS, levelOf(id)).fence.occupancy,
         /^omlox\/home_assistant\/omlox_hub\/fences\/[\w-]+\/occupancy$/,
       );
       assert.deepEqual(readDiscoveryTopic(SETTINGS, topic), { kind, id });
     }),
   );
   const id = '0b680db2-b39b-45be-be77-40d7d2296cb4';
-  assert.equal(discoveryTopic(SETTINGS, 'fence', id), documentTopic('fence', id));
+  assert.equal(discoveryTopic(SETTINGS, 'fence', levelOf(id)), documentTopic('fence', id));
 });
