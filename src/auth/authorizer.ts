@@ -78,8 +78,8 @@ export class Authorizer {
   }
 
   /**
-   * Returns the first target that some roles and owned entities permit beyond what the token permits; undefined if there
-   * is none. Rejects like `permitted`.
+   * Returns the first target that some roles and owned entities permit beyond what the token permits; undefined if they
+   * permit nothing more. Rejects like `permitted`.
    */
   async exceeding(
     targets: readonly Target[],

@@ -10,7 +10,7 @@ import { createSite, earth, FORKLIFT, move } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
 const DANGER = [0xc8, 0x28, 0x1e];
-/** Width of the panel of the selected object, beside which the map is centered. */
+/** Width of the panel of the selected object. The map is centered in the rest of the page. */
 const PANEL = 392;
 const cardOf = (page: Page) => page.getByRole('complementary', { name: 'Raw and filtered track' });
 

@@ -79,7 +79,7 @@ test('An anchor is placed on the map and in the meters of its zone, keeps its he
   assert.deepEqual((await hub.get(`/zones/${HALL.id}`)).body.anchor_ids, ['a1', 'a2']);
 });
 
-/** Width of the panel of the selected entity, beside which the map is centered. */
+/** Width of the panel of the selected entity. The map is centered in the rest of the page. */
 const PANEL = 392;
 
 test('Anchors are shown on the live map, found by a search, and described in a panel', { skip }, async (t) => {
@@ -93,7 +93,7 @@ test('Anchors are shown on the live map, found by a search, and described in a p
   await panel.getByText('Technical').click();
   await panel.getByText('20.00 m, 30.00 m, 4 m high').waitFor();
   await panel.getByText('Hall').waitFor();
-  // Zoomed in, at the center of the part of the map beside the panel.
+  // The map is zoomed in, and the anchor is in the middle of its part without the panel.
   const [at] = await Promise.all([page.locator('[data-map]').first().boundingBox(), page.waitForURL(/at=8\.679581/)]);
   assert.ok(at !== null);
   await panel.getByRole('button', { name: 'Close' }).click();

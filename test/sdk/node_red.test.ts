@@ -31,7 +31,7 @@ interface FlowNode {
   readonly [name: string]: unknown;
 }
 
-/** What a node of a loaded flow sends or receives. */
+/** A node of a loaded flow, with the messages that it sends and receives. */
 interface RunningNode {
   on(event: string, listener: (message: Readonly<Record<string, unknown>>) => void): void;
   receive(message: object): void;

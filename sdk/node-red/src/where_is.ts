@@ -1,6 +1,6 @@
 import type { LocationHub, Schemas } from 'omlox-location-hub-client';
 
-/** Where an object is: its last location, and the fences that it is in. */
+/** The last location of an object, and the fences that contain it. */
 export interface Whereabouts {
   readonly kind: 'trackable' | 'provider';
   readonly id: string;

@@ -70,7 +70,7 @@ export const SOURCE_ROUTES: readonly ApiRoute[] = [
     // It reveals which zones exist, and changes nothing.
     permission: { operation: 'READ' },
     body: SourceSample,
-    returns: ['The resulting locations, or the reason why there are none.', SourcePreview],
+    returns: ['The resulting locations, or the reason why the sample has no location.', SourcePreview],
     value({ body }, { sources }) {
       const { source, payload, topic, sender } = sampleChecker.parse(body);
       return sources.preview(source, { payload, topic: topic ?? undefined, sender: sender ?? undefined });

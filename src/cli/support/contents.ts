@@ -11,7 +11,7 @@ import { CliError } from '../command_error.ts';
 import { findingsIn, findingText, summaryText } from '../doctor/doctor.ts';
 import type { Finding } from '../doctor/finding.ts';
 
-/** Files of a support bundle. Each function returns the content of a file. It throws an Error if there is none. */
+/** Files of a support bundle. Each function returns the content of a file. It throws an Error for a file without content. */
 
 /** Name of the unit of the Debian and RPM packages. */
 const UNIT = 'location-hub';

@@ -1,7 +1,7 @@
 /**
  * Returns the index of the first position whose edge crosses or touches an earlier edge that is not adjacent; undefined
- * if there is none. `line` has the coordinates x, y, x, y and so on. The two ends of the line may touch each other. Takes
- * quadratic time.
+ * for a line without such an edge. `line` has the coordinates x, y, x, y and so on. The two ends of the line may touch each
+ * other. Takes quadratic time.
  */
 export function selfContact(line: Float64Array): number | undefined {
   const edges = line.length / 2 - 1;

@@ -1,4 +1,4 @@
-# Made by "npm run generate:sdk" of the OpenAPI document with SHA-256 ccfcf4953883711cb2eb61620ce59b788fa1b152a09f70505ff2f5ecef5ad3b8.
+# Made by "npm run generate:sdk" of the OpenAPI document with SHA-256 19ebf95ef0261ffbeef99198fb2ad68ea4f93094049823791b2e8c1e7ad53d4d.
 # mypy: disable-error-code="no-any-return"
 
 from __future__ import annotations
