@@ -9,6 +9,9 @@ export interface Target {
   isMet(found: Readonly<Record<string, number>>): boolean;
 }
 
+/** Rates of the everyday profiles. */
+const EVERYDAY = ' at an everyday rate';
+
 /** Rates of the comparison with a peer. */
 const AT_RATE = ' at a moderate rate';
 
@@ -21,6 +24,7 @@ export const TARGETS: readonly Target[] = [
   atLeast('batch', 'through_per_s', 250_000),
   below('batch', 'event_p50_ms', 3, AT_HALF),
   below('batch', 'event_p99_ms', 10, AT_HALF),
+  atMost('batch', 'exit_event_p50_ms', 5, AT_HALF),
   {
     profile: 'ws',
     wanted: 'through_per_s at least 0.95 of batch',
@@ -114,6 +118,11 @@ export const TARGETS: readonly Target[] = [
   ...['crowd', 'storm'].flatMap((scene) =>
     ['event_p50', 'event_p99', 'cpu'].map((what) => atMost('peers', `${scene}_${what}_ratio`, 1, AT_RATE)),
   ),
+  atMost('plant', 'us_per_location', 55, EVERYDAY),
+  atMost('plant', 'event_p50_ms', 1.5, EVERYDAY),
+  atMost('plant', 'event_p99_ms', 6, EVERYDAY),
+  atMost('bursts', 'event_p50_ms', 5, ': 20,000/s in bursts after a pause'),
+  atMost('bursts', 'event_p99_ms', 16, ': 20,000/s in bursts after a pause'),
   below('peers', 'empty_rss_mb', 120),
   below('peers', 'objects_rss_mb', 200, ': 10,000 objects among 1,000 fences'),
 ];

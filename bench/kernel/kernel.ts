@@ -50,10 +50,14 @@ export function repeated(call: (turn: number) => unknown): Calls {
 }
 
 /**
- * Creates a kernel from a function that processes several items at once. The time of `prepared`, which creates its
- * input, is excluded.
+ * Creates a kernel from a function that processes several items at once, a fixed number or that of each input. The time
+ * of `prepared`, which creates its input, is excluded.
  */
-export function inBatches<Input>(size: number, prepared: () => Input, call: (input: Input) => unknown): Calls {
+export function inBatches<Input>(
+  size: number | ((input: Input) => number),
+  prepared: () => Input,
+  call: (input: Input) => unknown,
+): Calls {
   return {
     run(calls) {
       let [done, spentMs] = [0, 0];
@@ -62,7 +66,7 @@ export function inBatches<Input>(size: number, prepared: () => Input, call: (inp
         const from = process.cpuUsage();
         kept.last = call(input);
         spentMs += cpuMsSince(from);
-        done += size;
+        done += typeof size === 'number' ? size : size(input);
       }
       return { calls: done, spentMs };
     },

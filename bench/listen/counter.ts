@@ -8,11 +8,13 @@ import { Latencies } from '../load/latencies.ts';
 export interface Marks {
   readonly object: string;
   readonly times: readonly string[];
+  /** The one of `times` whose events are also measured by themselves. */
+  readonly apart?: string;
 }
 
 export const MARKS: Readonly<Record<string, Marks>> = {
   location_updates: { object: '"provider_type":"', times: ['"timestamp_generated":"'] },
-  fence_events: { object: '"fence_id":"', times: ['"exit_time":"', '"entry_time":"'] },
+  fence_events: { object: '"fence_id":"', times: ['"exit_time":"', '"entry_time":"'], apart: '"exit_time":"' },
   trackable_motions: { object: '"location":{', times: ['"timestamp_generated":"'] },
   collision_events: { object: '"collision_type":"', times: ['"end_time":"', '"collision_time":"', '"start_time":"'] },
 };
@@ -29,7 +31,10 @@ export class EventCounter {
   readonly #agesOfAll: boolean;
   readonly #object: Buffer;
   readonly #times: readonly Buffer[];
+  /** Index of the time whose events are also measured by themselves; -1 for none. */
+  readonly #apart: number;
   readonly latencies = new Latencies();
+  readonly latenciesApart = new Latencies();
   readonly #nowUs: () => number;
   #checked = 0;
   #second = '';
@@ -38,10 +43,11 @@ export class EventCounter {
   frames = 0;
   bytes = 0;
 
-  constructor({ object, times }: Marks, nowUs: () => number, { agesOfAll = false } = {}) {
+  constructor({ object, times, apart = '' }: Marks, nowUs: () => number, { agesOfAll = false } = {}) {
     this.#agesOfAll = agesOfAll;
     this.#object = Buffer.from(object);
     this.#times = times.map((time) => Buffer.from(time));
+    this.#apart = times.indexOf(apart);
     this.#nowUs = nowUs;
   }
 
@@ -90,31 +96,31 @@ export class EventCounter {
   }
 
   #record(payload: Buffer, before: number): void {
-    const generatedUs = this.#timeOf(payload, before);
-    if (generatedUs > 0) this.latencies.record(this.#nowUs() - generatedUs);
-  }
-
-  /** The first time in the frame's first event, in microseconds since 1970; 0 without a time. */
-  #timeOf(payload: Buffer, before: number): number {
-    for (const time of this.#times) {
+    for (const [i, time] of this.#times.entries()) {
       const at = payload.indexOf(time);
       if (at < 0 || at > before) continue;
-      const from = at + time.length;
-      const second = payload.toString('latin1', from, from + 19);
-      if (second !== this.#second) {
-        this.#second = second;
-        this.#secondUs = Date.parse(`${second}Z`) * 1000;
-      }
-      let fractionUs = 0;
-      let unit = 100_000;
-      // The decimal point is the twentieth character.
-      for (let i = from + 20; unit >= 1 && payload[i]! >= 0x30 && payload[i]! <= 0x39; i++) {
-        fractionUs += (payload[i]! - 0x30) * unit;
-        unit /= 10;
-      }
-      return this.#secondUs + fractionUs;
+      const ageUs = this.#nowUs() - this.#timeAt(payload, at + time.length);
+      this.latencies.record(ageUs);
+      if (i === this.#apart) this.latenciesApart.record(ageUs);
+      return;
     }
-    return 0;
+  }
+
+  /** The time at an offset, in microseconds since 1970. */
+  #timeAt(payload: Buffer, from: number): number {
+    const second = payload.toString('latin1', from, from + 19);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#secondUs = Date.parse(`${second}Z`) * 1000;
+    }
+    let fractionUs = 0;
+    let unit = 100_000;
+    // The decimal point is the twentieth character.
+    for (let i = from + 20; unit >= 1 && payload[i]! >= 0x30 && payload[i]! <= 0x39; i++) {
+      fractionUs += (payload[i]! - 0x30) * unit;
+      unit /= 10;
+    }
+    return this.#secondUs + fractionUs;
   }
 
   #check(payload: Buffer, count: number): void {

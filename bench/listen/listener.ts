@@ -28,6 +28,8 @@ export interface Received {
   readonly frames: number;
   readonly bytes: number;
   readonly latency: Percentiles;
+  /** Of the events with the time that is measured apart: exits, among fence events of the hub. */
+  readonly latencyApart: Percentiles;
   /** Connections that the hub has closed. */
   readonly closed: number;
 }
@@ -64,7 +66,10 @@ const commands = {
     groups.delete(name);
   },
   resetLatencies(_: undefined): void {
-    for (const { counter } of groups.values()) counter.latencies.reset();
+    for (const { counter } of groups.values()) {
+      counter.latencies.reset();
+      counter.latenciesApart.reset();
+    }
   },
   received: (_: undefined): Record<string, Received> =>
     Object.fromEntries(Array.from(groups, ([name, listening]) => [name, receivedBy(listening)])),
@@ -73,9 +78,10 @@ const commands = {
 export type ListenerCommands = typeof commands;
 
 function receivedBy({ counter, clients }: Listening): Received {
-  const { objects, frames, bytes, latencies } = counter;
+  const { objects, frames, bytes, latencies, latenciesApart } = counter;
   const closed = clients.filter(({ closeCode }) => closeCode !== 0).length;
-  return { objects, frames, bytes, latency: latencies.percentiles(), closed };
+  const latency = { latency: latencies.percentiles(), latencyApart: latenciesApart.percentiles() };
+  return { objects, frames, bytes, ...latency, closed };
 }
 
 interface Subscription {

@@ -12,6 +12,7 @@ const [ZERO, NINE] = [0x30, 0x39];
 /** Counts the fence events of a Tile38, and measures the age of each since its update was due. */
 export class PushCounter {
   readonly latencies = new Latencies();
+  readonly latenciesApart = new Latencies();
   readonly #nowUs: () => number;
   objects = 0;
   frames = 0;

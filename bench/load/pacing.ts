@@ -9,6 +9,12 @@
  * Timers wake the process a fraction of a millisecond late, so open-loop latencies are that much too long.
  */
 
+/** An interval in which no message is due, in an open loop. All later messages are due that much later. */
+export interface Pause {
+  readonly fromUs: number;
+  readonly us: number;
+}
+
 /** Pause of a closed-loop connection after a rejection. */
 const REFUSED_PAUSE_US = 100_000;
 
@@ -21,6 +27,9 @@ export interface Wanted {
   readonly endUs: number;
   /** Whether messages that are queued at the end are dropped. */
   readonly abandon?: boolean;
+  /** Interval of bursts of an open loop: the messages of each interval are due together, at its start. */
+  readonly burstUs?: number;
+  readonly pause?: Pause | undefined;
 }
 
 /** Determines which sender is due, by the given clock. */
@@ -78,13 +87,21 @@ export class Pacing {
   }
 
   #enqueue(nowUs: number): void {
-    const { startUs, endUs, connections } = this.#wanted;
+    const { endUs, connections } = this.#wanted;
     for (;;) {
-      const dueUs = startUs + this.#due * this.#stepUs;
+      const dueUs = this.#dueUs(this.#due);
       if (dueUs > nowUs || dueUs >= endUs) return;
       this.#lines[this.#due % connections]?.push(dueUs);
       this.#due++;
     }
+  }
+
+  /** Time at which a message is due. */
+  #dueUs(message: number): number {
+    const { startUs, burstUs, pause } = this.#wanted;
+    const passedUs = message * this.#stepUs;
+    const dueUs = startUs + (burstUs === undefined ? passedUs : passedUs - (passedUs % burstUs));
+    return pause === undefined || dueUs < pause.fromUs ? dueUs : dueUs + pause.us;
   }
 
   #next(connection: number, nowUs: number, send: (connection: number, dueUs: number) => void): void {

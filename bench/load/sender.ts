@@ -14,6 +14,10 @@ export interface Interval {
   readonly abandon?: boolean;
   /** Number of connections to use, from the first; all by default. */
   readonly connections?: number;
+  /** Interval of bursts, in milliseconds; without it, messages are spread evenly. */
+  readonly burstMs?: number | undefined;
+  /** Pause between the warm-up and the measured part of an open loop; none by default. */
+  readonly pauseSeconds?: number | undefined;
 }
 
 /** Locations by outcome. */
@@ -54,11 +58,19 @@ export class Sender {
 
   /** Sends for an interval. Resolves when everything has been answered. Calls `measuring` at the start of each part. */
   async run(interval: Interval, measuring: (is: boolean) => void): Promise<Sent> {
-    const { warmupSeconds, seconds } = interval;
+    const { warmupSeconds, seconds, burstMs, pauseSeconds = 0 } = interval;
     const startUs = this.#nowUs();
-    const fromUs = startUs + warmupSeconds * 1e6;
+    const warmUs = startUs + warmupSeconds * 1e6;
+    const fromUs = warmUs + pauseSeconds * 1e6;
     const endUs = fromUs + seconds * 1e6;
-    const pacing = new Pacing({ connections: this.#connections.length, startUs, endUs, ...interval });
+    const pacing = new Pacing({
+      connections: this.#connections.length,
+      startUs,
+      endUs,
+      ...interval,
+      ...(burstMs !== undefined && { burstUs: burstMs * 1000 }),
+      pause: { fromUs: warmUs, us: pauseSeconds * 1e6 },
+    });
     const [total, measured, put] = [newTally(), newTally(), new Latencies()];
     const stamp = new Stamp();
     const send = (connection: number, dueUs: number): void => {

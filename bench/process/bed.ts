@@ -56,6 +56,8 @@ export interface Measured {
   readonly residentMb: number;
   /** Of messages received in the measured part, and until all had arrived. */
   readonly latency: Readonly<Record<string, Percentiles>>;
+  /** Latency of exits, by group; empty for groups without fence events. */
+  readonly exitLatency: Readonly<Record<string, Percentiles>>;
 }
 
 /** Counts since the bed was opened. */
@@ -158,7 +160,7 @@ export class Bed {
     const [before, after] = [await from, await to];
     if (before === undefined || after === undefined) throw new Error('The generator has not measured anything');
     if (drains) await this.drain();
-    const received = await this.listener.ask('received', undefined);
+    const received = Object.entries(await this.listener.ask('received', undefined));
     return {
       sent,
       seenPerSecond: ((after.seen - before.seen) / (after.atMs - before.atMs)) * 1000,
@@ -168,7 +170,8 @@ export class Bed {
       listenerCpuSeconds: after.cpu[2] - before.cpu[2],
       brokerCpuSeconds: after.cpu[3] - before.cpu[3],
       residentMb: after.residentMb,
-      latency: Object.fromEntries(Object.entries(received).map(([name, { latency }]) => [name, latency])),
+      latency: Object.fromEntries(received.map(([name, { latency }]) => [name, latency])),
+      exitLatency: Object.fromEntries(received.map(([name, { latencyApart }]) => [name, latencyApart])),
     };
   }
 

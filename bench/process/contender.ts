@@ -22,9 +22,9 @@ export interface Contender {
   stop(): Promise<void>;
 }
 
-/** Starts the hub as a contender. */
-export async function startHubContender(): Promise<Contender> {
-  const hub = await BenchHub.start();
+/** Starts the hub as a contender, with options of Node. */
+export async function startHubContender(nodeArgs: readonly string[] = []): Promise<Contender> {
+  const hub = await BenchHub.start({ nodeArgs });
   const rest = new Rest(hub.port);
   return {
     kind: 'hub',

@@ -4,7 +4,7 @@ import { Duel, type Round } from '../process/duel.ts';
 import { startTile38, tile38Given, tile38Needs, tile38Program } from '../process/tile38.ts';
 import type { Result } from '../report/result.ts';
 import { crowdScene } from './batch.ts';
-import { commandOf } from './load_run.ts';
+import { commandOf, profiling } from './load_run.ts';
 import type { Asked, Profile } from './profile.ts';
 import { type FencedScene, polygonFences, sideFor } from './site.ts';
 
@@ -25,12 +25,18 @@ interface Everyday {
   readonly perMessage: number;
   readonly connections: number;
   readonly fences: number;
+  /** Interval of bursts, and a pause before the measured part; without them, requests are spread evenly. */
+  readonly bursts?: { readonly burstMs: number; readonly pauseSeconds: number };
 }
 
 const SITES: readonly Everyday[] = [
   { name: 'site', objects: 200, hz: 5, perMessage: 1, connections: 16, fences: 40 },
   { name: 'plant', objects: 2_000, hz: 5, perMessage: 6, connections: 16, fences: 200 },
   { name: 'campus', objects: 10_000, hz: 2, perMessage: 100, connections: 10, fences: 1_000 },
+  {
+    ...{ name: 'bursts', objects: 10_000, hz: 2, perMessage: 100, connections: 10, fences: 1_000 },
+    bursts: { burstMs: 25, pauseSeconds: 2 },
+  },
 ];
 
 /**
@@ -39,9 +45,14 @@ const SITES: readonly Everyday[] = [
  */
 export const EVERYDAY: readonly Profile[] = SITES.map((site) => ({
   name: site.name,
-  summary: `${site.objects.toLocaleString('en')} objects at ${site.hz} Hz, ${site.perMessage} in a request; with Tile38 if there is Go`,
+  summary: summaryOf(site),
   run: (asked) => measured(site, asked),
 }));
+
+function summaryOf({ objects, hz, perMessage, bursts }: Everyday): string {
+  const when = bursts && `, in bursts each ${bursts.burstMs} ms after a pause of ${bursts.pauseSeconds} s`;
+  return `${objects.toLocaleString('en')} objects at ${hz} Hz, ${perMessage} in a request${when ?? ''}; with Tile38 if there is Go`;
+}
 
 async function measured(site: Everyday, asked: Asked): Promise<Result> {
   const scene = sceneOf(site, asked);
@@ -59,6 +70,7 @@ async function measured(site: Everyday, asked: Asked): Promise<Result> {
         perSecond,
         seconds,
         warmupSeconds: Math.min(WARMUP_SECONDS, seconds),
+        ...site.bursts,
       });
       await duel.leave(contender);
       return found;
@@ -67,7 +79,7 @@ async function measured(site: Everyday, asked: Asked): Promise<Result> {
     }
   };
   try {
-    const more = numbersOf('', await round('the hub', await startHubContender()));
+    const more = numbersOf('', await round('the hub', await startHubContender(profiling(asked))));
     const peer = await tile38();
     if ('missing' in peer) asked.progress(`Tile38 is skipped: ${peer.missing}`);
     else Object.assign(more, numbersOf('peer_', await round('Tile38', await startTile38(peer.program))));

@@ -1,6 +1,7 @@
 import { COLLISIONS } from '../kernel/collisions.bench.ts';
 import { GEOMETRY } from '../kernel/geometry.bench.ts';
 import { type Kernel, measureKernel } from '../kernel/kernel.ts';
+import { SCENES } from '../kernel/scenes.bench.ts';
 import { SHARD_STEP } from '../kernel/shard_step.bench.ts';
 import { STORE } from '../kernel/store.bench.ts';
 import { WAY_IN } from '../kernel/way_in.bench.ts';
@@ -10,7 +11,7 @@ import type { Asked, Profile } from './profile.ts';
 
 const ROUND_MS = 300;
 
-const ALL: readonly Kernel[] = [...WAY_IN, ...GEOMETRY, ...SHARD_STEP, ...COLLISIONS, ...STORE];
+const ALL: readonly Kernel[] = [...WAY_IN, ...GEOMETRY, ...SHARD_STEP, ...COLLISIONS, ...STORE, ...SCENES];
 
 export const KERNELS: Profile = {
   name: 'kernels',

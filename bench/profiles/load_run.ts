@@ -77,6 +77,7 @@ async function resultOf(bed: Bed, { run, asked, full, calm, bare }: Runs): Promi
   const { received, lost, processed, outdated } = balance;
   const latency = calm.latency[WITNESS];
   const fenceLatency = calm.latency['fence_events'];
+  const exitLatency = calm.exitLatency['fence_events'];
   const others = Object.entries(received).filter(([name]) => name !== WITNESS);
   return {
     profile: run.name,
@@ -102,6 +103,8 @@ async function resultOf(bed: Bed, { run, asked, full, calm, bare }: Runs): Promi
       outdated,
       fence_event_p50_ms: fenceLatency?.p50 ?? 0,
       fence_event_p99_ms: fenceLatency?.p99 ?? 0,
+      exit_event_p50_ms: exitLatency?.p50 ?? 0,
+      exit_event_p99_ms: exitLatency?.p99 ?? 0,
       hub_front_cpu_s: full.frontCpuSeconds,
       listener_cpu_s: full.listenerCpuSeconds,
       hub_us_per_location: (1e6 * full.hubCpuSeconds) / (sent.measuredSeconds * sustained(full)),

@@ -19,7 +19,7 @@ function batched(providers: number) {
 const STORM_SPACING_METRES = 60;
 
 /** Providers that leave and enter their own circular fence. */
-export function stormScene({ scale }: Asked): FencedScene {
+export function stormScene({ scale }: Pick<Asked, 'scale'>): FencedScene {
   const providers = Math.ceil(23_000 * scale);
   const spacingMetres = STORM_SPACING_METRES;
   return {
@@ -48,7 +48,7 @@ export const STORM: Profile = {
 };
 
 /** People on smooth walks among large polygons. */
-export function heavyScene({ scale }: Asked): FencedScene {
+export function heavyScene({ scale }: Pick<Asked, 'scale'>): FencedScene {
   const sideMetres = 3000;
   const count = Math.ceil(400 * scale);
   return {
@@ -89,12 +89,12 @@ export const COLLISIONS: Profile = {
 };
 
 const RECORDED_MS = 300_000;
-const RECORDINGS = new URL('../../../shared/data/opensky-germany/', import.meta.url);
+export const RECORDINGS = new URL('../../../shared/data/opensky-germany/', import.meta.url);
 
 const PER_SECOND = 52_700;
 
 /** Each aircraft ten times a second, on four connections. */
-function flightPlan(): RecordingPlan {
+export function flightPlan(): RecordingPlan {
   const path = new URL('locations.ndjson', RECORDINGS).pathname;
   const plan = { kind: 'recording', way: 'put-many', path, perMessage: 1, connections: 4, hz: 10 } as const;
   const feed = new RecordingFeed({ ...plan, lengthMs: RECORDED_MS });

@@ -1,6 +1,10 @@
+import type { GeneratorCommands } from '../load/generator.ts';
+import type { WalkPlan } from '../load/plan.ts';
 import { randomFrom } from '../load/random.ts';
+import { offsetOfDay } from '../process/clock.ts';
 import { BenchHub } from '../process/hub.ts';
 import { residentMb } from '../process/proc.ts';
+import { Remote } from '../process/remote.ts';
 import { Rest } from '../process/rest.ts';
 import type { Result } from '../report/result.ts';
 import { commandOf } from './load_run.ts';
@@ -13,6 +17,14 @@ const HALLS = 200;
 const HALL_DEGREES = 0.001;
 /** Searches that warm up the hub, and measured ones. */
 const [WARMUP, CALLS] = [300, 1000] as const;
+/** Locations a second during the second half of the searches, and seconds of this load. */
+const [RATE, SECONDS] = [10_000, 10] as const;
+const GENERATOR = new URL('../load/generator.ts', import.meta.url);
+/** The objects that move: each sends once a second. */
+const MOVING: WalkPlan = {
+  ...{ kind: 'walk', way: 'put-many', connections: 10, perMessage: 100 },
+  ...{ providers: 10_000, sideMetres: 1000, stepMetres: 1 },
+};
 
 type Point = readonly [lon: number, lat: number];
 
@@ -41,18 +53,23 @@ const SEARCHES: Readonly<Record<string, (at: Point, scene: Scene) => string | ob
 
 export const SEARCH: Profile = {
   name: 'search',
-  summary: 'searches among 100,000 objects: near a point, with a condition, and in a region',
+  summary: 'searches among 100,000 objects: near a point, with a condition, in a region; with and without load',
   async run(asked: Asked): Promise<Result> {
     const random = randomFrom(4711);
     const halls = Array.from({ length: HALLS }, (): Point => [-5 + 25 * random(), 40 + 20 * random()]);
     const scene: Scene = { halls, random };
     const hub = await BenchHub.start();
     const rest = new Rest(hub.port);
+    const generator = new Remote<GeneratorCommands>(GENERATOR, [String(offsetOfDay())]);
     try {
       asked.progress('making the scene');
+      const plan = { ...MOVING, providers: Math.ceil(MOVING.providers * asked.scale) };
       const objects = Math.ceil(OBJECTS * asked.scale);
-      for (let first = 0; first < objects; first += PER_MESSAGE) {
-        const count = Math.min(PER_MESSAGE, objects - first);
+      const standing = objects - plan.providers;
+      await generator.ask('open', { plan, port: hub.port });
+      await generator.ask('prime', { port: hub.port });
+      for (let first = 0; first < standing; first += PER_MESSAGE) {
+        const count = Math.min(PER_MESSAGE, standing - first);
         const body = Array.from({ length: count }, (_, i) => locationOf(first + i, scene));
         await answered(rest, 'PUT', '/providers/locations', body);
       }
@@ -62,10 +79,18 @@ export const SEARCH: Profile = {
         asked.progress(name);
         Object.assign(more, await timesOf(name, { rest, scene, scale: asked.scale }));
       }
+      asked.progress(`beside ${RATE * asked.scale} locations a second`);
+      const seconds = asked.seconds ?? SECONDS;
+      const interval = { perSecond: (RATE * asked.scale) / plan.perMessage, warmupSeconds: 1, seconds };
+      const load = generator.ask('run', { port: hub.port, interval });
+      Object.assign(more, await timesBeside(load, { rest, scene }));
+      const { measured, measuredSeconds } = await load;
+      more['beside_locations_per_s'] = measured.accepted / measuredSeconds;
       more['index_mb'] = residentMb(hub.pid) - rssMb;
       return { profile: 'search', command: commandOf('search', asked), rss_mb: residentMb(hub.pid), more };
     } finally {
       rest.close();
+      await generator.stop();
       await hub.stop();
     }
   },
@@ -97,8 +122,27 @@ async function timesOf(
     const ms = await timed(rest, name, scene);
     if (call >= warmup) times.push(ms);
   }
-  times.sort((a, b) => a - b);
-  const at = (share: number): number => times[Math.min(times.length - 1, Math.floor(share * times.length))] as number;
+  return percentilesOf(name, times);
+}
+
+/** Searches of all kinds, in turn, while a load lasts. */
+async function timesBeside(
+  load: Promise<unknown>,
+  { rest, scene }: { readonly rest: Rest; readonly scene: Scene },
+): Promise<Readonly<Record<string, number>>> {
+  const times = Object.keys(SEARCHES).map((name) => ({ name: `beside_${name}`, kind: name, ms: [] as number[] }));
+  let isOver = false;
+  const over = load.finally(() => {
+    isOver = true;
+  });
+  while (!isOver) for (const { kind, ms } of times) ms.push(await timed(rest, kind, scene));
+  await over;
+  return Object.assign({}, ...times.map(({ name, ms }) => percentilesOf(name, ms)));
+}
+
+function percentilesOf(name: string, times: readonly number[]): Readonly<Record<string, number>> {
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] as number;
   return { [`${name}_p50_ms`]: at(0.5), [`${name}_p99_ms`]: at(0.99) };
 }
 

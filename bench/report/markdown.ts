@@ -66,7 +66,8 @@ const HOW = `Method: the throughput is that of a closed loop. Latencies are thos
 rate of the scene, from the due time of each message (HDR histograms, no coordinated omission). \`through_per_s\` is the smaller of
 two rates: that of accepted locations, and that of locations that a subscriber of \`location_updates\` has received in the same
 time. \`lost\` counts locations that it never received. \`bare_per_s\` is the rate of a hyper-express server that parses the same
-bodies and answers 204, measured before and after. Event latencies are those of the first, thus oldest, event of each frame.`;
+bodies and answers 204, measured before and after. Event latencies are those of the first, thus oldest, event of each frame. Exits
+are those of frames whose first event is an exit.`;
 
 function targetTable(results: readonly Result[]): string {
   const rows = results.flatMap((result) =>

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type Course, courseOf, isFlat } from './samples.ts';
+import { courseOf, courseText, isFlat } from './samples.ts';
 import { SOAK_PARTS, type Soaked, type SoakPart, soak } from './soak.ts';
 
 /**
@@ -24,6 +24,8 @@ if (unknown !== undefined) {
   console.error(`--with: must name some of ${SOAK_PARTS.join(', ')}, found ${unknown}`);
   process.exit(2);
 }
+// The hub and the broker end with this process.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 const soaked = await soak({
   parts: new Set(parts as SoakPart[]),
   minutes: Number(values.minutes),
@@ -65,9 +67,4 @@ function verdictsOf({ rate, samples, balance, counters, backups, churned }: Soak
       facts: `received ${received} = processed ${processed} + outdated ${outdated} + rejected ${rejected}; accepted ${balance.accepted}, seen ${balance.seen}`,
     },
   ];
-}
-
-function courseText({ first, last, most }: Course, unit: string): string {
-  const [a, b, c] = [first, last, most].map((value) => value.toFixed(1));
-  return `second quarter ${a}, last quarter ${b}, most ${c} ${unit}`.trimEnd();
 }

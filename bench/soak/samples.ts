@@ -21,7 +21,7 @@ export interface Course {
  * Means of the second and of the last quarter, and the overall maximum. The first quarter is ignored: caches fill, and
  * the engine adapts its heap size.
  */
-export function courseOf(samples: readonly Sample[], value: (sample: Sample) => number): Course {
+export function courseOf<S>(samples: readonly S[], value: (sample: S) => number): Course {
   const quarter = Math.max(1, Math.floor(samples.length / 4));
   return {
     first: mean(samples.slice(quarter, 2 * quarter).map(value)),
@@ -33,6 +33,11 @@ export function courseOf(samples: readonly Sample[], value: (sample: Sample) => 
 /** Whether a value has not grown: by less than a tenth, or by less than an amount that may be noise. */
 export function isFlat({ first, last }: Course, chanceMb: number): boolean {
   return last - first < Math.max(first / 10, chanceMb);
+}
+
+export function courseText({ first, last, most }: Course, unit: string): string {
+  const [a, b, c] = [first, last, most].map((value) => value.toFixed(1));
+  return `second quarter ${a}, last quarter ${b}, most ${c} ${unit}`.trimEnd();
 }
 
 function mean(values: readonly number[]): number {

@@ -40,17 +40,31 @@ export async function reportFrames(
   const before = await taken(session);
   const startMs = performance.now();
   // A string, because it runs in the page.
-  const counted = page.evaluate<readonly number[]>(`new Promise((resolve) => {
+  const counted = page.evaluate<{
+    readonly times: readonly number[];
+    readonly drawn: number;
+  }>(`new Promise((resolve) => {
     const times = [];
+    const { prototype } = CanvasRenderingContext2D;
+    const { clearRect } = prototype;
+    // Layers of the map begin a drawing by that. The one of moving objects is drawn most often.
+    const drawn = new Map();
+    prototype.clearRect = function (...box) {
+      drawn.set(this, (drawn.get(this) ?? 0) + 1);
+      clearRect.apply(this, box);
+    };
     const frame = (at) => {
       times.push(at);
       if (at - times[0] < ${seconds * 1_000}) requestAnimationFrame(frame);
-      else resolve(times);
+      else {
+        prototype.clearRect = clearRect;
+        resolve({ times, drawn: Math.max(0, ...drawn.values()) });
+      }
     };
     requestAnimationFrame(frame);
   })`);
   await during?.(page, startMs + seconds * 1_000);
-  const times = await counted;
+  const { times, drawn } = await counted;
   const after = await taken(session);
   const perFrame = ofAll === undefined ? 0 : ((await mainSeconds(ofAll)) - secondsBefore) / times.length;
   await ofAll?.detach();
@@ -61,6 +75,7 @@ export async function reportFrames(
   const busy = (metric: string): string => `${(((after(metric) - before(metric)) * 100_000) / spentMs).toFixed(0)} %`;
   const lines = [
     `frames per second   ${((times.length - 1) / (spentMs / 1_000)).toFixed(1)}, median ${at(0.5)}, 95 % ${at(0.95)}, longest ${at(1)}`,
+    `drawn per second    ${(drawn / (spentMs / 1_000)).toFixed(1)}`,
     `a frame takes       ${(perFrame * 1_000).toFixed(1)} ms of the main thread's processor, with all that comes between frames`,
     `main thread busy    ${busy('TaskDuration')} of the time, of which scripts ${busy('ScriptDuration')}`,
     ...more(spentMs / 1_000),
