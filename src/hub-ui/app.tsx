@@ -13,6 +13,8 @@ import { mayOpen, pageAt } from './shell/pages.ts';
 import { SessionEnded, SignIn } from './signin/sign_in.tsx';
 
 const MapPage = lazyPage(async () => (await import('./map_page/map_page.tsx')).MapPage);
+const HomePage = otherPage(async () => (await import('./home/home_page.tsx')).HomePage);
+const FirstStepsPage = otherPage(async () => (await import('./first_steps/first_steps_page.tsx')).FirstStepsPage);
 const ZonesPage = setUpPage('zones');
 const AnchorsPage = setUpPage('anchors');
 const FencesPage = setUpPage('fences');
@@ -26,7 +28,12 @@ const FlowsPage = otherPage(async () => (await import('./history/flows_page.tsx'
 const SinksPage = otherPage(async () => (await import('./sinks/sinks_page.tsx')).SinksPage);
 const SourcesPage = otherPage(async () => (await import('./sources/sources_page.tsx')).SourcesPage);
 const LinksPage = otherPage(async () => (await import('./links/links_page.tsx')).LinksPage);
+const KeysPage = otherPage(async () => (await import('./keys/keys_page.tsx')).KeysPage);
+const AuditPage = otherPage(async () => (await import('./audit/audit_page.tsx')).AuditPage);
 const WalkTestsPage = otherPage(async () => (await import('./walk_tests/walk_tests_page.tsx')).WalkTestsPage);
+const MusterPage = otherPage(async () => (await import('./muster/muster_page.tsx')).MusterPage);
+const FinderPage = otherPage(async () => (await import('./finder/finder_page.tsx')).FinderPage);
+const ReportsPage = otherPage(async () => (await import('./reports/reports_page.tsx')).ReportsPage);
 const MethodsPage = otherPage(async () => (await import('./methods/methods_page.tsx')).MethodsPage);
 const OperationsPage = otherPage(async () => (await import('./operations/operations_page.tsx')).OperationsPage);
 
@@ -40,6 +47,8 @@ export function App() {
         <Permitted>
           <Switch>
             <Route path="/" component={MapPage} />
+            <Route path="/home/*?" component={HomePage} />
+            <Route path="/first-steps" component={FirstStepsPage} />
             <Route path="/zones/*?" component={ZonesPage} />
             <Route path="/anchors/*?" component={AnchorsPage} />
             <Route path="/fences/*?" component={FencesPage} />
@@ -53,7 +62,12 @@ export function App() {
             <Route path="/sinks/*?" component={SinksPage} />
             <Route path="/sources/*?" component={SourcesPage} />
             <Route path="/links/*?" component={LinksPage} />
+            <Route path="/keys/*?" component={KeysPage} />
+            <Route path="/audit/*?" component={AuditPage} />
             <Route path="/walk-tests/*?" component={WalkTestsPage} />
+            <Route path="/muster/*?" component={MusterPage} />
+            <Route path="/finder/*?" component={FinderPage} />
+            <Route path="/reports/*?" component={ReportsPage} />
             <Route path="/methods/*?" component={MethodsPage} />
             <Route path="/operations/*?" component={OperationsPage} />
             <Route component={NoSuchPage} />

@@ -94,8 +94,8 @@ test('GeoJSON keeps the digits of integers that a number cannot hold', () => {
 test('Values that map to no member are listed with an example', () => {
   const { notes } = read(collection(feature({ floor: 'EG', radius: 3 }), feature({ floor: 'OG' })));
   assert.deepEqual(notes, [
-    { where: 'floor', what: 'It becomes a property, 2 times, for example "EG".' },
-    { where: 'radius', what: 'It becomes a property, 1 times, for example 3.' },
+    { where: 'floor', what: 'It becomes a property (2 times), for example "EG".' },
+    { where: 'radius', what: 'It becomes a property (1 times), for example 3.' },
   ]);
 });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
+import { previewOf } from '../../src/hub-ui/map_page/filter/filter_preview.ts';
 import { acceptedPaths, FilterTrack, TRACK_MS } from '../../src/hub-ui/map_page/filter/filter_track.ts';
 import { EARTH } from '../../src/hub-ui/map/plane/plane.ts';
 import type { Location } from '../../src/model/location.ts';
@@ -21,6 +22,11 @@ async function drive(hub: TestHub, places: readonly (readonly [x: number, y: num
 
 function mapUrl(hub: TestHub, layers: string): string {
   return `${hub.origin}/hub-ui/?at=${earth(20, 20)}&z=20&sel=trackables:${FORKLIFT.id}&layers=${layers}`;
+}
+
+/** Text of a part of the page; empty while it is absent. */
+async function textOf(part: Locator): Promise<string> {
+  return (await part.count()) === 0 ? '' : part.innerText();
 }
 
 /** A point of the page at a position in the hall: its x axis points up, its y axis to the left. */
@@ -68,7 +74,7 @@ test('Outliers of the selected object are crosses, and a click says why', { skip
   // The subscriptions may not be active yet.
   await untilHolds(page, async () => {
     await drive(hub, [[20, 20]]);
-    const card = await cardOf(page).innerText();
+    const card = await textOf(cardOf(page));
     return card.includes('0 of') && card.includes('Filtered');
   });
   await drive(hub, [[26, 14]]);
@@ -100,6 +106,45 @@ test('Outliers of the selected object are crosses, and a click says why', { skip
     .waitFor();
   await page.mouse.click(...(await pixelOf(page, [29, 29])));
   await reason.getByText('It is farther from the expected position than the gate of the filter permits.').waitFor();
+});
+
+test('Other settings are previewed on the last minute of the selected object', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  assert.equal((await hub.post('/providers', { id: 'tag-1', type: 'uwb' })).status, 201);
+  await drive(hub, [[20, 20]]);
+  const page = await openPage(t, mapUrl(hub, 'trackables,filter'));
+  await untilHolds(page, async () => {
+    await drive(hub, [[20, 20]]);
+    return (await textOf(cardOf(page))).includes('0 of');
+  });
+  await drive(hub, [
+    [20, 20],
+    [26, 14],
+    [20, 20],
+    [20, 20],
+  ]);
+  await cardOf(page).getByRole('button', { name: 'Preview other settings' }).click();
+  const preview = cardOf(page).getByRole('region', { name: 'Preview of other settings' });
+  await preview.getByText(/^Noise: [\d.]+ m raw, [\d.]+ m filtered$/).waitFor();
+  await preview.getByLabel('Gate').fill('1e6');
+  await preview.getByText(/^0 of \d+ locations of the last minute are outliers$/).waitFor();
+  await preview.getByLabel('Maximum speed').fill('2');
+  await preview.getByText(/^1 of \d+ locations of the last minute are outliers$/).waitFor();
+  const cross = await pixelOf(page, [26, 14]);
+  await untilHolds(page, () => isColored(page, cross, DANGER));
+  await page.mouse.click(...cross);
+  const reason = cardOf(page).getByRole('region', { name: 'Outlier' });
+  await reason.getByText('The object would have moved faster than the maximum speed of the filter.').waitFor();
+  // Nothing is saved.
+  assert.equal((await hub.get('/providers/tag-1')).body.filter, undefined);
+  await cardOf(page).getByRole('button', { name: 'End preview' }).click();
+  // A page that has reconnected in the meantime begins a new track.
+  await untilHolds(page, async () => {
+    await drive(hub, [[20, 20]]);
+    return (await textOf(cardOf(page))).includes('0 of');
+  });
+  assert.equal(await preview.count(), 0);
 });
 
 const at = (second: number, more: Partial<Location> = {}): Location => ({
@@ -138,4 +183,32 @@ test('Outliers have a reason and their distance, and are not part of the way of 
     [1, 1],
   );
   assert.equal(track.isFiltered, true);
+});
+
+test('A preview replays the last minute of each provider with other settings', () => {
+  const track = new FilterTrack(EARTH);
+  const metersNorth = (meters: number) => ({
+    position: { type: 'Point' as const, coordinates: [8, 50 + meters / 111_229] },
+    accuracy: 0.5,
+  });
+  // A minute at 1 m/s, one position 20 m off; and an earlier one that is too old.
+  track.addLocation(at(0, metersNorth(500)), 0);
+  for (let second = 10; second <= 70; second++) {
+    const meters = second === 40 ? second + 20 : second + (second % 2 === 0 ? 0.2 : -0.2);
+    track.addLocation(at(second, metersNorth(meters)), second * 1000);
+  }
+  const metersPerUnit = Math.cos((50 * Math.PI) / 180);
+  const options = { nowMs: 70_000, metersPerUnit };
+  const found = previewOf(track.raw, { kind: 'cv', process_noise: 0.1, max_speed: 3 }, options);
+  assert.equal(found.locations, 61);
+  assert.deepEqual(
+    found.outliers.map(({ timeMs, outlier }) => [timeMs, outlier?.reason]),
+    [[40_000, 'max_speed']],
+  );
+  assert.ok(Math.abs((found.outliers[0]?.outlier?.meters ?? 0) - 21) < 1.5);
+  const { rawNoiseMeters: raw = 0, noiseMeters: noise = 0, lagMs: lag = 1e9 } = found.figures ?? {};
+  assert.ok(raw > 0.1 && noise < raw / 2 && Math.abs(lag) < 200, `${raw} ${noise} ${lag}`);
+  const wide = previewOf(track.raw, { kind: 'cv', gate: 1e9 }, options);
+  assert.deepEqual(wide.outliers, []);
+  assert.equal(previewOf([], { kind: 'cv' }, options).figures, undefined);
 });

@@ -122,6 +122,8 @@ test('A condition limits the objects, and an invalid one is marked at its column
   for (const { locale, find, name, problem } of [
     { locale: 'en-US', find: 'Find here', name: 'Condition', problem: /^Expected .* at column 12/ },
     { locale: 'de-DE', find: 'Hier suchen', name: 'Bedingung', problem: /^An Stelle 12 wird .* erwartet/ },
+    { locale: 'fr-FR', find: 'Rechercher ici', name: 'Condition', problem: /^Il faut .* à la colonne 12/ },
+    { locale: 'es-MX', find: 'Buscar aquí', name: 'Condición', problem: /^Se esperaba .* en la columna 12/ },
   ] as const) {
     const page = await openPage(t, atCarts(hub), { locale, mayFail: true });
     await page.locator('[data-counts]', { hasText: '4' }).waitFor();

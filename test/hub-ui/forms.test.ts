@@ -106,7 +106,7 @@ test('A number that JSON would store as null is rejected with a sentence', { ski
   const page = await openPage(t, `${hub.origin}/hub-ui/trackables/${FORKLIFT.id}`);
   const properties = page.getByLabel('Properties');
   await properties.fill('{"load": {"a": 1e999}}');
-  await page.getByText('The number at "load.a" is too large to be kept.').waitFor();
+  await page.getByText('The number at "load.a" is too large to be stored.').waitFor();
   assert.ok(await page.getByRole('button', { name: 'Save' }).isDisabled());
   await properties.fill(JSON.stringify(FORKLIFT.properties));
 

@@ -157,7 +157,7 @@ test('A file with latitude before longitude is detected, and its axes are swappe
   await dialog.getByLabel('Swap longitude and latitude').check();
   assert.deepEqual(await violationsIn(page), []);
   await dialog.getByRole('button', { name: 'Compare with the hub' }).click();
-  await dialog.getByText('It becomes a property, 1 times, for example "EG".').waitFor();
+  await dialog.getByText('It becomes a property (1 times), for example "EG".').waitFor();
   await make(dialog, 'Import 1 item', /1 created/);
   const [fence] = (await hub.get('/fences/summary')).body;
   assert.deepEqual(fence.region.coordinates[0][0], earth(0, 0));

@@ -5,43 +5,78 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from '@swc/core';
 import fc from 'fast-check';
-import { german as common } from '../../src/hub-ui/languages/de.ts';
-import { germanPages } from '../../src/hub-ui/languages/de_pages.ts';
+import { CATALOGS } from '../../src/hub-ui/languages/catalogs.ts';
 import { t, tParts } from '../../src/hub-ui/languages/language.ts';
 import { clockOf } from '../../src/model/zone_clock.ts';
 import { inputText, inputTime } from '../../src/hub-ui/languages/times.ts';
 
-const german = { ...common, ...germanPages };
-const TEXTS: readonly (readonly [english: string, german: string])[] = Object.entries(german);
 const FOLDER = fileURLToPath(new URL('../../src/hub-ui/', import.meta.url));
 
-/** Words that are equal in both languages, names and abbreviations. */
-const SAME = new Set(
-  (
-    'Name Trackable Trackables Position Live Id Rate Zone Hub Format Lasso Demo Details Auto Radius Handler Cluster Version ' +
-    'Median Hubs Clients Elevation Provider Text Plan System Polygon Cursor Scopes Webhook'
-  ).split(' '),
-);
-
-/** A text may use a placeholder twice that another language uses once. */
-function placesOf(text: string): readonly string[] {
-  return [...new Set([...text.matchAll(/\{(\w+)\}/g)].map(([place]) => place))].sort();
+interface Catalog {
+  readonly name: string;
+  readonly first: Readonly<Record<string, string>>;
+  readonly pages: Readonly<Record<string, string>>;
+  readonly texts: readonly (readonly [english: string, translated: string])[];
+  /** Words that are equal in English, names and abbreviations. */
+  readonly same: ReadonlySet<string>;
 }
 
-test('A German text has the placeholders of the English text', () => {
-  for (const [english, text] of TEXTS) assert.deepEqual(placesOf(text), placesOf(english), text);
-});
+const SAME: Readonly<Record<keyof typeof CATALOGS, string>> = {
+  de:
+    'auto clients cluster cursor demo details elevation format handler hub hubs iso lasso live median name plan polygon ' +
+    'position provider radius rate scopes system text trackable trackables url version webhook zone',
+  fr:
+    'action actions active auto clients cluster collision collisions condition conditions configuration copies description ' +
+    'expression format hub hubs info iso lasso latitude local longitude mail minutes notifications page pages partitions ' +
+    'pause plan point points position positions rectangle rotation scopes sessions site source sources type url version ' +
+    'webhook zone zones',
+  es: 'auto cursor demo error general hub hubs iso local no roles scopes url virtual webhook',
+};
 
-test('Every text is translated', () => {
-  const left = TEXTS.filter(([english, text]) => english === text && !SAME.has(english));
-  const words = left.filter(([english]) => /[a-z]{2,}/.test(english.replaceAll(/\{\w+\}|\b(min|in)\b/g, '')));
-  assert.deepEqual(words, []);
-});
+async function load(language: keyof typeof CATALOGS): Promise<Catalog> {
+  const { name, first, pages } = CATALOGS[language];
+  const [{ texts }, { pageTexts }] = await Promise.all([first(), pages()]);
+  const all = Object.entries({ ...texts, ...pageTexts });
+  return { name, first: texts, pages: pageTexts, texts: all, same: new Set(SAME[language].split(' ')) };
+}
 
-test('A German text has about the length of the English text', () => {
-  const long = TEXTS.filter(([{ length }, text]) => text.length > Math.max(1.6 * length, length + 14));
-  assert.deepEqual(long, []);
-});
+const LOADED = await Promise.all((Object.keys(CATALOGS) as (keyof typeof CATALOGS)[]).map(load));
+/** English texts; the types of the catalogs ensure that all have the same. */
+const [{ first: FIRST, pages: PAGES } = assert.fail()] = LOADED;
+const TEXTS = Object.keys({ ...FIRST, ...PAGES });
+
+/** Words of a text without placeholders and units. */
+function wordsOf(text: string): readonly string[] {
+  return (
+    text
+      .toLowerCase()
+      .replaceAll(/\{\w+\}|\b(min|in)\b/g, '')
+      .match(/[a-z]{2,}/g) ?? []
+  );
+}
+
+/** A text may use a placeholder twice that another language uses once, and its forms by gender. */
+function placesOf(text: string): readonly string[] {
+  return [...new Set([...text.matchAll(/\{(\w+)(?:\|[^|}]*)*\}/g)].map(([, name]) => String(name)))].sort();
+}
+
+for (const { name, texts, same } of LOADED) {
+  test(`A text in ${name} has the placeholders of the English text`, () => {
+    for (const [english, text] of texts) assert.deepEqual(placesOf(text), placesOf(english), text);
+  });
+
+  test(`Every text is translated to ${name}`, () => {
+    const left = texts.filter(([english, text]) => english === text);
+    const words = left.filter(([english]) => wordsOf(english).some((word) => !same.has(word)));
+    assert.deepEqual(words, []);
+  });
+
+  test(`A text in ${name} has about the length of the English text`, () => {
+    const oneForm = (text: string): string => text.replaceAll(/\{\w+\|([^|}]*)[^}]*\}/g, '$1');
+    const long = texts.filter(([{ length }, text]) => oneForm(text).length > Math.max(1.6 * length, length + 14));
+    assert.deepEqual(long, []);
+  });
+}
 
 test('Every text of the catalog is used', () => {
   const used = new Set<string>();
@@ -52,12 +87,12 @@ test('Every text of the catalog is used', () => {
   }
   // These are built from a noun and a count: `countedText(3, 'fence')`.
   const nounOf = (english: string): string | undefined => /^\{count\} (.+?)s?$/.exec(english)?.[1];
-  const idle = TEXTS.filter(([english]) => !used.has(english) && !used.has(nounOf(english) ?? english));
+  const idle = TEXTS.filter((english) => !used.has(english) && !used.has(nounOf(english) ?? english));
   assert.deepEqual(idle, []);
 });
 
 /** Tools of the map that load the second catalog before they open. */
-const WITH_PAGE_TEXTS = /^map_page\/(filter|find)\//;
+const WITH_PAGE_TEXTS = /^(map_page\/(filter|find|stack)\/|map_page\/wall\/wall_scenes|history\/heat_layer|palette\/)/;
 
 /** Returns the files that a page may use without the second catalog: those that no page loads with `otherPage`. */
 function withoutPageTexts(): readonly Source[] {
@@ -82,7 +117,7 @@ test('Only pages that load the second catalog use its texts', () => {
     shared.length > 100 && shared.some(({ path }) => path === 'map_page/map_page.tsx'),
     `${shared.length} files`,
   );
-  const found = Object.keys(germanPages).filter((english) => {
+  const found = Object.keys(PAGES).filter((english) => {
     return shared.some(({ text }) => text.includes(`t('${english.replaceAll("'", "\\'")}'`));
   });
   assert.deepEqual(found, []);
@@ -216,7 +251,7 @@ interface Source {
 
 function sourcesOfUi(): readonly Source[] {
   const paths = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' });
-  const ours = paths.filter((path) => /\.tsx?$/.test(path) && !/de(_pages)?\.ts$/.test(path)).sort();
+  const ours = paths.filter((path) => /\.tsx?$/.test(path) && !/languages\/[a-z]{2}(_pages)?\.ts$/.test(path)).sort();
   return ours.map((path) => ({ path, text: readFileSync(FOLDER + path, 'utf8') }));
 }
 
@@ -231,7 +266,7 @@ const UNTRANSLATED =
 /** Texts in code that are not shown or are translated later, with the reason. */
 const FOR_MACHINES: readonly (readonly [path: RegExp, text: RegExp, why: string])[] = [
   [/^problems\/sentences/, /^(must|is|was|Your roles)\b/, 'are English messages of reasons'],
-  [/^languages\/de_reasons/, /./, 'are the German messages of reasons'],
+  [/^languages\/[a-z]{2}_reasons/, /./, 'are the translated messages of reasons'],
   [/^hub\/live_socket/, /^beat of the web UI$/, 'is sent to the hub'],
   [/^shell\/service_worker/, /^the page is of another build$/, 'is caught by the browser'],
   [/^formats\/table_columns/, /^name$/, 'is a heading of files'],
@@ -240,7 +275,7 @@ const FOR_MACHINES: readonly (readonly [path: RegExp, text: RegExp, why: string]
   [/./, /sans-serif$/, 'are fonts'],
   [/./, /^(UWB|Wi-Fi|GPS|RFID|iBeacon|ISO 24730|omlox)$/, 'are names of technologies'],
   [/^lists\//, /^(GeoJSON|KML|CSV|curl)$/, 'are names of formats and programs'],
-  [/^shell\/preferences/, /^(English|Deutsch)$/, 'are languages, each in its own'],
+  [/^languages\/(language|catalogs)/, /^[A-ZÀ-Ý]\p{L}+$/u, 'are languages, each in its own'],
   [/^events\/occupancy_view/, /^1 h$/, 'is written so in every language'],
   [/^setup\/fields\/draft_fields/, /^\{"driver"/, 'is JSON'],
   [/^map\/view\/map_view/, /^Cannot use a map/, 'is for developers of the page'],
@@ -288,7 +323,7 @@ function madeIn(node: unknown): readonly string[] {
   if (/^(Import|ExportAll|Ts(?!.*(Expression|Assertion)$))/.test(String(type))) return [];
   const text = textOf(node as Node);
   // The receiver of a catalog text looks it up.
-  if (text !== undefined && Object.hasOwn(german, text)) return [];
+  if (text !== undefined && TEXTS.includes(text)) return [];
   if (text !== undefined && WORDS.test(text)) return [text];
   if (type === 'CallExpression' || type === 'NewExpression') {
     const name = String((callee as Node)['value']);

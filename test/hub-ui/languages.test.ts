@@ -35,15 +35,48 @@ test('A reader from Germany works in German, and changes to English', { skip }, 
   await page.getByRole('heading', { name: 'Zonen' }).waitFor();
 });
 
+test('A reader from France deletes a fence in French, and switches to German', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  const page = await openPage(t, `${hub.origin}/hub-ui/lists/fences`, { locale: 'fr-CA' });
+  await page.getByRole('heading', { name: 'Listes' }).waitFor();
+  assert.equal(await page.locator('html').getAttribute('lang'), 'fr');
+  await page.getByRole('checkbox', { name: `Sélectionner ${DOCK.name}` }).check();
+  await page.getByRole('button', { name: 'Supprimer', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Supprimer cette géoclôture ?' });
+  await dialog.getByRole('button', { name: 'Supprimer', exact: true }).click();
+  await page.getByText('Supprimé : 1 géoclôture').waitFor();
+  await page.getByRole('button', { name: 'Annuler' }).click();
+  await page.getByText(`Restauré : ${DOCK.name}`).waitFor();
+  await page.getByRole('link', { name: 'Zones', exact: true }).first().click();
+  await page.getByRole('button', { name: 'Langue et heure' }).click();
+  await page.getByRole('button', { name: 'Deutsch', exact: true }).click();
+  await page.getByRole('heading', { name: 'Zonen' }).waitFor();
+  assert.equal(await page.locator('html').getAttribute('lang'), 'de');
+});
+
+test('A reader from Spain creates a zone in Spanish', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  const page = await openPage(t, `${hub.origin}/hub-ui/zones/new`, { locale: 'es-ES' });
+  await page.getByRole('heading', { name: 'Nueva zona' }).waitFor();
+  assert.equal(await page.locator('html').getAttribute('lang'), 'es');
+  await page.getByLabel('Nombre', { exact: true }).fill('Nave 3');
+  await page.getByLabel('Guardar incompleto, sin posición geográfica').check();
+  await page.getByRole('button', { name: 'Crear zona' }).click();
+  await page.getByText('Guardado: Nave 3').waitFor();
+  await page.getByRole('button', { name: 'Eliminar', exact: true }).click();
+  await page.getByRole('dialog', { name: '¿Eliminar esta zona?' }).waitFor();
+});
+
 test('A value rejected by the hub is reported in German at its field to a German reader', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   const page = await openPage(t, `${hub.origin}/hub-ui/zones/new`, { locale: 'de-DE', mayFail: true });
-  const foreignId = page.getByLabel('Externe Id');
+  const foreignId = page.getByLabel('Externe ID');
   await page.getByLabel('Unvollständig speichern, ohne geografische Position').check();
   await foreignId.fill('hall');
   await page.getByRole('button', { name: 'Zone anlegen' }).click();
-  const sentence = 'Muss sich von Ids und externen Ids anderer Zonen unterscheiden; angegeben ist „hall“.';
+  const sentence = 'Muss sich von IDs und externen IDs anderer Zonen unterscheiden; angegeben ist „hall“.';
   const field = foreignId.locator('xpath=ancestor::*[.//*[@role="alert"]][1]');
   await field.getByText(sentence, { exact: true }).waitFor();
   assert.equal(await foreignId.getAttribute('aria-invalid'), 'true');
@@ -54,13 +87,16 @@ test('Numbers are formatted for the locale of the reader', { skip }, async (t) =
   await createSite(hub);
   await move(hub, 'tag-1', [20, 20], { accuracy: 1234.5 });
   const address = `${hub.origin}/hub-ui/?sel=trackables:${FORKLIFT.id}`;
-  for (const [locale, written] of [
-    ['en-US', '1,234.5 m'],
-    ['de-DE', '1.234,5 m'],
-    ['fr-FR', '1,234.5 m'], // A language that the page does not support falls back to English.
+  for (const [locale, technical, written] of [
+    ['en-US', 'Technical', '1,234.5 m'],
+    ['de-DE', 'Technisches', '1.234,5 m'],
+    ['fr-FR', 'Détails techniques', '1 234,5 m'],
+    ['es-ES', 'Detalles técnicos', '1234,5 m'],
+    ['es-MX', 'Detalles técnicos', '1,234.5 m'],
+    ['it-IT', 'Technical', '1,234.5 m'], // A language that the page does not support falls back to English.
   ] as const) {
     const page = await openPage(t, address, { locale });
-    await page.getByText(locale === 'de-DE' ? 'Technisches' : 'Technical', { exact: true }).click();
+    await page.getByText(technical, { exact: true }).click();
     await page.getByText(written, { exact: true }).waitFor();
   }
 });

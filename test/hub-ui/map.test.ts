@@ -45,7 +45,7 @@ test('An empty hub offers to draw a site, add a floor plan or run the demo, whic
   await page.getByText('Click the corners; double-click to finish.').waitFor();
   await page.goBack();
   await guide.getByRole('link', { name: 'Choose a plan' }).click();
-  await page.locator('button:focus', { hasText: 'Choose an image' }).waitFor();
+  await page.locator('button:focus', { hasText: 'Choose a file' }).waitFor();
   await page.goBack();
   await untilHolds(page, async () => (await page.title()) === 'Map · Location hub');
 

@@ -401,6 +401,48 @@ test('Neither tails nor trails connect the positions before and after a long sil
   assert.deepEqual(trail.points, [20, 0]);
 });
 
+test('A trail has the reported positions, although the object glides past them', () => {
+  const objects = new MovingObjects(HALL_PLANE);
+  const added = [{ index: 0, id: 'a', name: undefined, providerType: 'uwb' }];
+  const trail = new Trail();
+  const corners = [
+    [0, 0],
+    [9, 0],
+    [9, 9],
+    [0, 9],
+  ] as const;
+  for (const [k, [x, y]] of corners.entries()) {
+    const nowMs = 1_000 * k;
+    objects.advance(nowMs + 100);
+    const rows = Float64Array.of(0, x, y, Number.NaN, Number.NaN, Number.NaN, nowMs);
+    const view = { atMs: nowMs, extent: [-10, -10, 10, 10], step: 0.1, unitsPerMeter: 1 };
+    objects.take({ added: k === 0 ? added : [], rows, outlines: new Float64Array(0), isReset: false }, nowMs, view);
+    objects.advance(nowMs + 500);
+    trail.follow(objects, 0);
+  }
+  assert.deepEqual(
+    trail.points.filter((_, i) => i % 2 === 0).map((x, i) => [x, trail.points[2 * i + 1]]),
+    corners.slice(0, -1),
+  );
+  const [headX, headY] = trail.head;
+  assert.ok(headX > 0 && headX < 9 && headY > 0 && headY < 10, `on its way to the last corner: ${trail.head}`);
+});
+
+test('A trail has the position that a glide did not reach before its object jumped', () => {
+  const objects = new MovingObjects(HALL_PLANE);
+  const trail = new Trail();
+  const rows = (x: number, nowMs: number) => Float64Array.of(0, x, 0, Number.NaN, Number.NaN, Number.NaN, nowMs);
+  const batch = { added: [], outlines: new Float64Array(0), isReset: false };
+  const view = { extent: [-100, -100, 100, 100], step: 0.1, unitsPerMeter: 1 };
+  const added = [{ index: 0, id: 'a', name: undefined, providerType: 'uwb' }];
+  objects.take({ ...batch, added, rows: rows(1, 0) }, 0);
+  objects.take({ ...batch, rows: rows(11, 1_000) }, 1_000, { ...view, atMs: 1_000 });
+  // Faster than anything on a site: the object is drawn there at once.
+  objects.take({ ...batch, rows: rows(90, 1_010) }, 1_010, { ...view, atMs: 1_010 });
+  trail.follow(objects, 0);
+  assert.deepEqual([objects.x[0], trail.points], [90, [1, 0, 11, 0, 90, 0]]);
+});
+
 test('afterEvents counts entries and exits of the fences that are counted', () => {
   const inside = new Map([['f', new Set(['a'])]]);
   const event = (fenceId: string, type: 'region_entry' | 'region_exit', id: string, provider?: string): FenceEvent =>

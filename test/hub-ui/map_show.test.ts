@@ -186,7 +186,7 @@ test('Wall mode shows the time and the number of objects in each fence, without 
   await page.goto(`${address}&wall=1`);
   await untilHolds(page, async () => (await rows()) === 'Cellar 0 Dock A 0');
   assert.equal(await page.evaluate('window.awake'), 'screen');
-  await page.getByRole('button', { name: 'Leave the wall view' }).click();
+  await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Wall view' }).waitFor();
   assert.equal(await page.evaluate('window.awake'), 'released');
 });

@@ -53,7 +53,7 @@ test('Operations show rates, sources, sessions, usage, the license and the link 
   await page.getByText(version.hub_version, { exact: true }).waitFor();
   await page
     .getByRole('region', { name: 'Database' })
-    .getByText(/^[\d.]+ K?B, since /)
+    .getByText(/^[\d.]+ (bytes?|kB), since /)
     .waitFor();
   const locations = page.getByRole('figure', { name: 'Locations' });
   let x = 10;

@@ -52,7 +52,8 @@ test('The card of an object says where it is and since when, with its actions in
 }, async (t) => {
   const hub = await openUiHub(t, { history: true, history_flush_interval: 600_000 });
   await createSite(hub);
-  const atMs = Date.now() - 4.5 * 60_000;
+  // Nearly a minute for the page to open.
+  const atMs = Date.now() - 4.05 * 60_000;
   const entry = { timestamp_generated: new Date(atMs).toISOString() };
   await move(hub, 'tag-1', [5, 5], { timestamp_generated: new Date(atMs - 1_000).toISOString() });
   await move(hub, 'tag-1', [20, 20], entry);

@@ -18,6 +18,7 @@ import { demoFences } from '../../src/cli/demo/fences.ts';
 import { move } from '../../src/cli/demo/motion.ts';
 import { locationOf } from '../../src/cli/demo/observe.ts';
 import { demoZones } from '../../src/cli/demo/zones.ts';
+import { CATALOGS } from '../../src/hub-ui/languages/catalogs.ts';
 import { townFile } from './town_map.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -108,6 +109,7 @@ function findHere(condition = ''): (page: Page) => Promise<void> {
 
 /** Views by the names of their files. */
 const VIEWS: Readonly<Record<string, View>> = {
+  home: 'home',
   map: '',
   'map-floor': '?floor=1',
   'map-local': `?zone=${ZONE}&floor=1`,
@@ -118,6 +120,10 @@ const VIEWS: Readonly<Record<string, View>> = {
   'map-names-all': '?labels=all&floor=0',
   'map-find': { path: '?floor=0', act: findHere() },
   'map-find-error': { path: '?floor=0', act: findHere('accuracy < AND floor = 0') },
+  'map-filter': {
+    path: `?sel=trackables:${FORKLIFT}&layers=trackables,zones,fences,filter&floor=0`,
+    act: (page) => press(page, 'Preview other settings'),
+  },
   'map-wall': '?wall=1&color=property:role&floor=0',
   events: 'events',
   'events-occupancy': 'events/occupancy',
@@ -163,11 +169,15 @@ const VIEWS: Readonly<Record<string, View>> = {
   'lists-fences': 'lists/fences?q=dock&sort=-floor',
   'lists-json': `lists?json=${FORKLIFT}`,
   'lists-none': 'lists/anchors',
+  muster: `muster?points=${FENCE}`,
+  finder: 'finder?tag=demo-tag-29',
+  palette: { path: '', act: (page) => page.keyboard.press('Control+k') },
+  reports: 'reports',
   nowhere: 'no-such-page',
 };
 
 /** Views of an empty hub. */
-const EMPTY_VIEWS = { 'map-empty': '', 'map-world': '?at=11,49&z=4.6' };
+const EMPTY_VIEWS = { 'map-empty': '', 'first-steps': 'first-steps', 'map-world': '?at=11,49&z=4.6' };
 
 /** Views of a hub whose map is a file of a town at the halls of the demo, and of one that has lost it. */
 const TOWN_VIEWS = { 'map-town': '?at=8.6007,50.0503&z=15.6', 'map-town-near': '' };
@@ -178,25 +188,35 @@ const ALERT_VIEWS: Readonly<Record<string, string>> = {
   'alerts-rules': 'alerts/rules',
   'alerts-builder': 'alerts/rules?rule=new',
   'alerts-map': '?floor=0',
+  'wall-numbers': '?wall=1&scenes=numbers',
+  'wall-alerts': '?wall=1&scenes=alerts',
 };
 
-/** Views for a reader from Germany. */
-const GERMAN_VIEWS: Readonly<Record<string, View>> = {
-  'german-map': `?sel=trackables:${FORKLIFT}&floor=0`,
-  'german-events': 'events',
-  'german-operations': 'operations',
-  'german-fence': `fences/${FENCE}`,
-  'german-lists': 'lists/trackables',
-  'german-alerts': 'alerts?show=all',
-  'german-rule': 'alerts/rules?rule=new',
-  'german-preferences': {
-    path: 'zones',
-    act: async (page) => {
-      const button = page.getByRole('button', { name: 'Sprache und Zeit' });
-      await ((await button.isVisible()) ? button : page.getByRole('button', { name: 'Mehr', exact: true })).click();
+/** Views in a translation, named after its language. */
+async function translatedViews(language: keyof typeof CATALOGS): Promise<Readonly<Record<string, View>>> {
+  const { texts } = await CATALOGS[language].first();
+  return {
+    [`${language}-map`]: `?sel=trackables:${FORKLIFT}&floor=0`,
+    [`${language}-events`]: 'events',
+    [`${language}-operations`]: 'operations',
+    [`${language}-fence`]: `fences/${FENCE}`,
+    [`${language}-zone`]: 'zones/new',
+    [`${language}-lists`]: 'lists/trackables',
+    [`${language}-alerts`]: 'alerts?show=all',
+    [`${language}-rule`]: 'alerts/rules?rule=new',
+    [`${language}-sink`]: 'sinks?new=1',
+    [`${language}-preferences`]: {
+      path: 'zones',
+      act: async (page) => {
+        const button = page.getByRole('button', { name: texts['Language and time'] });
+        await ((await button.isVisible())
+          ? button
+          : page.getByRole('button', { name: texts.More, exact: true })
+        ).click();
+      },
     },
-  },
-};
+  };
+}
 
 /** Views after user actions on a list page. */
 const ACTS: Readonly<Record<string, (page: Page) => Promise<void>>> = {
@@ -411,7 +431,9 @@ async function main(part = ''): Promise<void> {
     await take({ ...VIEWS, ...LISTS });
     await alertOfDemo(hub.base);
     await take(ALERT_VIEWS);
-    await take(GERMAN_VIEWS, origin, 'de-DE');
+    for (const language of Object.keys(CATALOGS) as (keyof typeof CATALOGS)[]) {
+      await take(await translatedViews(language), origin, language);
+    }
     await take(viewsOfThePast(shiftMs));
     process.stdout.write(`Written to ${FOLDER}\n`);
   } finally {

@@ -85,6 +85,21 @@ test('Errors of a fence are shown next to the field', { skip }, async (t) => {
   assert.deepEqual(moved.region, DOCK.region);
 });
 
+test('A fence becomes untracked by its check box, and tracked again', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  const page = await openPage(t, `${hub.origin}/hub-ui/fences/${DOCK.id}`);
+  const box = page.getByLabel('Objects inside are not located');
+  for (const isUntracked of [true, false]) {
+    await box.setChecked(isUntracked);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await untilHolds(page, async () => {
+      return ((await hub.get(`/fences/${DOCK.id}`)).body.untracked === true) === isUntracked;
+    });
+    await page.getByText('No changes to save').waitFor();
+  }
+});
+
 test('A fence in local coordinates is edited in these', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);

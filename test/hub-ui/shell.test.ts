@@ -11,6 +11,8 @@ const FIRST_VIEW_MAX_BYTES = 250_000;
 for (const [locale, connected, steps] of [
   ['en-US', 'Connected', 'First steps'],
   ['de-DE', 'Verbunden', 'Erste Schritte'],
+  ['fr-FR', 'Connecté', 'Premiers pas'],
+  ['es-ES', 'Conectado', 'Primeros pasos'],
 ] as const) {
   const name = `The first view for ${locale}, map included, needs less than 250 KB, without the coasts of the world`;
   test(name, { skip }, async (t) => {

@@ -189,7 +189,18 @@ test('A user with partial access is only led to permitted pages', { skip }, asyn
   const page = await openPage(t, `${hub.origin}/hub-ui/`, { mayFail: true });
   await signIn(page, 'tag-owner');
   const links = page.getByRole('navigation', { name: 'Main' }).locator('a[title]');
-  const seen = ['Map', 'Events', 'Operations', 'Fences', 'Trackables', 'Providers', 'Lists'];
+  const seen = [
+    'Home',
+    'Map',
+    'Events',
+    'Operations',
+    'Fences',
+    'Trackables',
+    'Providers',
+    'Lists',
+    'Muster list',
+    'Finder',
+  ];
   await untilHolds(page, async () => (await links.allTextContents()).join() === seen.join());
   // The only part of the site that the user owns is the fence.
   await page.getByRole('combobox', { name: 'Search the site' }).fill('a');

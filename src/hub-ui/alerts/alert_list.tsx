@@ -16,17 +16,19 @@ import { countText } from '../languages/numbers.ts';
 import { groupAlerts } from './alert_groups.ts';
 import { AlertRoomNotice } from './alert_room_notice.tsx';
 import { confirmClearing, GroupItem } from './alert_rows.tsx';
-import { alerts, alertsState, changeAlerts, count, lastChange } from './alert_store.ts';
+import { alerts, alertsState, changeAlerts, count, isSnoozed, lastChange } from './alert_store.ts';
 import { SEVERITY_LOOKS, sentenceOf } from './alert_text.ts';
 import styles from './alerts.module.css';
+import { HandleDialog, type Handled } from './handle_dialog.tsx';
 import { useTriageKeys } from './triage_keys.ts';
 
-type Shown = Alert['state'] | 'open' | 'all';
+type Shown = Alert['state'] | 'open' | 'snoozed' | 'all';
 
 const FILTERS: readonly (readonly [Shown, string])[] = [
   ['open', t('Open')],
   ['raised', t('Raised')],
   ['acknowledged', t('Acknowledged')],
+  ['snoozed', t('Snoozed')],
   ['cleared', t('Cleared')],
   ['all', t('All')],
 ];
@@ -40,6 +42,7 @@ const AGE_MS = 2_000;
 /** List of the alerts of the hub in groups, the most severe first. */
 export function AlertList() {
   const [most, setMost] = useState(SHOWN_STEP);
+  const [handled, setHandled] = useState<Handled>();
   const nowMs = useNow(AGE_MS);
   const list = useRef<HTMLOListElement>(null);
   useTriageKeys(list);
@@ -109,7 +112,7 @@ export function AlertList() {
         ) : (
           <ol class={styles.alerts} aria-label={t('Alerts')} ref={list}>
             {groups.slice(0, most).map((group) => (
-              <GroupItem key={group.key} group={group} nowMs={nowMs} mayChange={mayChange} />
+              <GroupItem key={group.key} group={group} nowMs={nowMs} mayChange={mayChange} onHandle={setHandled} />
             ))}
           </ol>
         )}
@@ -120,6 +123,7 @@ export function AlertList() {
           />
         )}
       </Card>
+      {handled !== undefined && <HandleDialog {...handled} onClose={() => setHandled(undefined)} />}
     </>
   );
 }
@@ -129,9 +133,10 @@ function isWanted(
   { shown, severity, text }: { readonly shown: Shown; readonly severity: string; readonly text: string },
 ): boolean {
   const { state } = alert;
-  if (shown === 'open' ? state === 'cleared' : shown !== 'all' && state !== shown) return false;
+  if (shown === 'snoozed' ? !isSnoozed(alert) : shown !== 'all' && isSnoozed(alert)) return false;
+  if (shown === 'open' ? state === 'cleared' : state !== shown && shown !== 'all' && shown !== 'snoozed') return false;
   if (severity !== '' && alert.severity !== severity) return false;
-  return text === '' || `${alert.name} ${sentenceOf(alert)}`.toLowerCase().includes(text);
+  return text === '' || `${alert.name} ${sentenceOf(alert)} ${alert.assignee ?? ''}`.toLowerCase().includes(text);
 }
 
 /** Buttons that act on all alerts that match the filter. */
@@ -153,8 +158,15 @@ function ActOnAll({ found }: { readonly found: readonly Alert[] }) {
   );
 }
 
+const CHANGES = [
+  ['A', t('acknowledge')],
+  ['S', t('snooze')],
+  ['M', t('assign')],
+  ['C', t('comment')],
+];
+
 function KeyHint({ mayChange }: { readonly mayChange: boolean }) {
-  const keys = [['J', t('next')], ['K', t('previous')], ...(mayChange ? [['A', t('acknowledge')]] : [])];
+  const keys = [['J', t('next')], ['K', t('previous')], ...(mayChange ? CHANGES : [])];
   return (
     <span class={styles.keys} data-keys>
       {keys.map(([key, label]) => (

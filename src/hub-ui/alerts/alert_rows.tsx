@@ -12,8 +12,11 @@ import { countText } from '../languages/numbers.ts';
 import { wholeText } from '../languages/times.ts';
 import type { AlertGroup } from './alert_groups.ts';
 import { changeAlerts } from './alert_store.ts';
+import { groupSubjectOf, subjectOf } from './alert_triage.ts';
 import { nameOf, SEVERITY_LOOKS, STATE_LABELS, sentenceOf } from './alert_text.ts';
 import styles from './alerts.module.css';
+import type { Handled } from './handle_dialog.tsx';
+import { HandleButton, HandledFacts, LastComment } from './handled.tsx';
 
 /** Number of alerts of a group shown at a time. */
 const SHOWN_STEP = 50;
@@ -22,21 +25,23 @@ interface GroupProps {
   readonly group: AlertGroup;
   readonly nowMs: number;
   readonly mayChange: boolean;
+  /** Opens the dialog that assigns, snoozes and comments. */
+  readonly onHandle: (handled: Handled) => void;
 }
 
 /** Group of alerts, which opens to its alerts. A single alert needs no group. */
-export function GroupItem({ group, nowMs, mayChange }: GroupProps) {
+export function GroupItem({ group, nowMs, mayChange, onHandle }: GroupProps) {
   const [isOpen, setOpen] = useState(false);
   const [most, setMost] = useState(SHOWN_STEP);
   const listId = useId();
   const { key, alerts, newest } = group;
   if (alerts.length === 1 && !isOpen) {
-    return <Row alert={newest} rowKey={key} nowMs={nowMs} mayChange={mayChange} />;
+    return <Row alert={newest} rowKey={key} {...{ nowMs, mayChange, onHandle }} />;
   }
   return (
     <li>
       <GroupRow
-        {...{ group, nowMs, mayChange, isOpen, listId }}
+        {...{ group, nowMs, mayChange, onHandle, isOpen, listId }}
         onToggle={() => {
           setOpen(!isOpen);
           setMost(SHOWN_STEP);
@@ -46,7 +51,7 @@ export function GroupItem({ group, nowMs, mayChange }: GroupProps) {
         <div class={styles.members} id={listId}>
           <ol class={styles.alerts} aria-label={titleOf(group)}>
             {alerts.slice(0, most).map((alert) => (
-              <Row key={alert.id} alert={alert} rowKey={alert.id} nowMs={nowMs} mayChange={mayChange} />
+              <Row key={alert.id} alert={alert} rowKey={alert.id} {...{ nowMs, mayChange, onHandle }} />
             ))}
           </ol>
           {alerts.length > most && <ShowMore label={t('Show older')} onClick={() => setMost(most + SHOWN_STEP)} />}
@@ -63,7 +68,7 @@ interface GroupRowProps extends GroupProps {
   readonly onToggle: () => void;
 }
 
-function GroupRow({ group, nowMs, mayChange, isOpen, listId, onToggle }: GroupRowProps) {
+function GroupRow({ group, nowMs, mayChange, onHandle, isOpen, listId, onToggle }: GroupRowProps) {
   const { key, newest, severity, times, objects, raised, open } = group;
   const { label, tone } = SEVERITY_LOOKS[severity];
   const title = titleOf(group);
@@ -100,6 +105,7 @@ function GroupRow({ group, nowMs, mayChange, isOpen, listId, onToggle }: GroupRo
               ? STATE_LABELS[stateOf(group)]
               : t('{count} not acknowledged', { count: countText(raised.length) })}
           </span>
+          <HandledFacts alerts={open} />
         </span>
       </div>
       <div class={styles.actions}>
@@ -109,6 +115,12 @@ function GroupRow({ group, nowMs, mayChange, isOpen, listId, onToggle }: GroupRo
             icon="map"
             label={t('Show on the map: {alert}', { alert: title })}
             title={t('Show on the map')}
+          />
+        )}
+        {mayChange && open.length > 0 && (
+          <HandleButton
+            title={title}
+            onHandle={(focus) => onHandle({ title, alerts: open, subject: groupSubjectOf(newest), focus })}
           />
         )}
         {mayChange && raised.length > 0 && (
@@ -160,9 +172,10 @@ interface RowProps {
   readonly rowKey: string;
   readonly nowMs: number;
   readonly mayChange: boolean;
+  readonly onHandle: GroupProps['onHandle'];
 }
 
-function Row({ alert, rowKey, nowMs, mayChange }: RowProps) {
+function Row({ alert, rowKey, nowMs, mayChange, onHandle }: RowProps) {
   const { label, tone } = SEVERITY_LOOKS[alert.severity];
   const sentence = sentenceOf(alert);
   const atMs = Date.parse(alert.raised_at);
@@ -186,7 +199,9 @@ function Row({ alert, rowKey, nowMs, mayChange }: RowProps) {
           </time>
           <span>{stateText(alert)}</span>
           {alert.times > 1 && <span>{t('raised {count} times', { count: countText(alert.times) })}</span>}
+          <HandledFacts alerts={[alert]} />
         </span>
+        <LastComment alert={alert} />
       </div>
       <div class={styles.actions}>
         {onMap !== undefined && hasHistory() && (
@@ -203,6 +218,12 @@ function Row({ alert, rowKey, nowMs, mayChange }: RowProps) {
             icon="map"
             label={t('Show on the map: {alert}', { alert: sentence })}
             title={t('Show on the map')}
+          />
+        )}
+        {mayChange && alert.state !== 'cleared' && (
+          <HandleButton
+            title={sentence}
+            onHandle={(focus) => onHandle({ title: sentence, alerts: [alert], subject: subjectOf(alert), focus })}
           />
         )}
         {mayChange && alert.state === 'raised' && (

@@ -1,4 +1,4 @@
-import { computed, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 import type { Alert, AlertChangeEvent, AlertSummary } from '../../model/alert.ts';
 import { toastError } from '../controls/toasts.tsx';
 import { can } from '../hub/access.ts';
@@ -24,7 +24,31 @@ const SUMMARY_MS = 5_000;
 const NEARLY_USED_UP = 0.4;
 let isSummaryDue = false;
 
-/** Number of unacknowledged alerts. */
+/** The time by which snoozes are judged. It advances when the next snooze ends. */
+const snoozeTime = signal(Date.now());
+/** Maximum delay of the timer, after which it is set again. */
+const TIMER_MOST_MS = 3_600_000;
+
+effect(() => {
+  const nowMs = snoozeTime.value;
+  const ends = [...alerts.value.values()].flatMap(({ snoozed_until: until }) =>
+    until == null ? [] : [Date.parse(until)],
+  );
+  const nextMs = Math.min(...ends.filter((endMs) => endMs > nowMs));
+  if (nextMs === Number.POSITIVE_INFINITY) return undefined;
+  const delayMs = Math.min(Math.max(nextMs - Date.now(), 0), TIMER_MOST_MS);
+  const timer = setTimeout(() => {
+    snoozeTime.value = Date.now();
+  }, delayMs + 1);
+  return () => clearTimeout(timer);
+});
+
+/** Whether an alert is snoozed now. */
+export function isSnoozed({ state, snoozed_until: until }: Alert): boolean {
+  return state !== 'cleared' && until != null && Date.parse(until) > snoozeTime.value;
+}
+
+/** Number of unacknowledged alerts, without snoozed ones. */
 export const raisedCount = computed(() => count('raised'));
 
 type AlarmSeverity = Exclude<Alert['severity'], 'info'>;
@@ -37,7 +61,7 @@ export const alarmed = computed((): Readonly<Record<'trackables' | 'providers' |
   const fences = new Map<string, AlarmSeverity>();
   for (const alert of alerts.value.values()) {
     const { severity } = alert;
-    if (alert.state !== 'raised' || severity === 'info') continue;
+    if (alert.state !== 'raised' || severity === 'info' || isSnoozed(alert)) continue;
     const put = (alarms: Map<string, AlarmSeverity>, id: string | null | undefined): void => {
       if (id != null && alarms.get(id) !== 'critical') alarms.set(id, severity);
     };
@@ -49,9 +73,10 @@ export const alarmed = computed((): Readonly<Record<'trackables' | 'providers' |
   return { trackables, providers, fences };
 });
 
+/** Number of alerts in a state, without snoozed ones. */
 export function count(state: Alert['state']): number {
   let found = 0;
-  for (const alert of alerts.value.values()) if (alert.state === state) found++;
+  for (const alert of alerts.value.values()) if (alert.state === state && !isSnoozed(alert)) found++;
   return found;
 }
 
@@ -126,6 +151,6 @@ async function readSummary(): Promise<void> {
 }
 
 function isNewlyRaised(alert: Alert, before: Alert | undefined): boolean {
-  if (alert.state !== 'raised' || alert.over_at != null) return false;
+  if (alert.state !== 'raised' || alert.over_at != null || isSnoozed(alert)) return false;
   return before === undefined || alert.times > before.times;
 }

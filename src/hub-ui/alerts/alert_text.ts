@@ -123,18 +123,32 @@ export const ANY_OBJECT: Readonly<Record<ObjectType, string>> = {
   any: t('any trackable or unassigned provider'),
 };
 
+/** Labels for all objects of a type, which a rule counts. */
+export const ALL_OBJECTS: Readonly<Record<ObjectType, string>> = {
+  trackable: t('all trackables'),
+  location_provider: t('all unassigned providers'),
+  any: t('all trackables and unassigned providers'),
+};
+
+/** Kinds of rules that count objects. */
+export const COUNTING: ReadonlySet<AlertRule['kind']> = new Set(['more_inside', 'count_below']);
+
 function objectsOf(rule: AlertRule): string {
   const { property } = rule;
-  const objects = namedObjects(rule) ?? ANY_OBJECT[rule.object_type ?? 'trackable'];
+  const all = COUNTING.has(rule.kind) ? ALL_OBJECTS : ANY_OBJECT;
+  const objects = namedObjects(rule) ?? all[rule.object_type ?? 'trackable'];
   if (property == null) return objects;
   return `${objects} ${t('with {name} = {value}', { name: property.name, value: String(property.value) })}`;
 }
 
-function namedObjects({ trackable_ids: trackables, provider_ids: providers }: AlertRule): string | undefined {
+function namedObjects({ kind, trackable_ids: trackables, provider_ids: providers }: AlertRule): string | undefined {
   const ids = trackables ?? providers;
   if (ids == null) return undefined;
   const count = countText(ids.length);
   if (ids.length === 1) return nameOf(trackables == null ? 'providers' : 'trackables', ids[0]);
+  if (COUNTING.has(kind)) {
+    return trackables == null ? t('{count} given providers', { count }) : t('{count} given trackables', { count });
+  }
   return trackables == null ? t('one of {count} providers', { count }) : t('one of {count} trackables', { count });
 }
 

@@ -1,10 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { AlertPreview } from '../../model/alert.ts';
+import type { AlertPreview, AlertRate } from '../../model/alert.ts';
 import { ago } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
 import { request } from '../hub/rest.ts';
-import { t } from '../languages/language.ts';
+import { locale, t } from '../languages/language.ts';
 import { countText } from '../languages/numbers.ts';
+import { lengthOfTime } from '../languages/times.ts';
 import { nameOf, objectNameOf } from './alert_text.ts';
 import styles from './rule_dialog.module.css';
 import type { RuleDraft, RuleKind } from './rule_draft.ts';
@@ -36,6 +37,7 @@ export function RulePreview({ body, missing }: { readonly body: RuleDraft; reado
     <section class={styles.preview} aria-label={t('Preview')} aria-live="polite">
       <h3 class={typography.caption}>{t('At this moment')}</h3>
       <p>{found === undefined ? t('Complete the sentence to preview the rule.') : previewText(body.kind, found)}</p>
+      {found?.rate !== undefined && <p data-rate>{rateText(found.rate)}</p>}
       {found !== undefined && found.matches.length > 0 && (
         <ul class={styles.matches}>
           {found.matches.slice(0, 8).map((match) => (
@@ -51,6 +53,18 @@ export function RulePreview({ body, missing }: { readonly body: RuleDraft; reado
       )}
     </section>
   );
+}
+
+const HOUR_MS = 3_600_000;
+
+/** How often the rule would have been triggered in a recent span; per hour if the span is longer than an hour. */
+function rateText({ from, to, times }: AlertRate): string {
+  const spanMs = Date.parse(to) - Date.parse(from);
+  const span = lengthOfTime(Math.round(spanMs / 60_000) * 60_000);
+  const some = countText(times);
+  if (spanMs <= HOUR_MS) return t('Would have triggered in the last {span}: {times}.', { span, times: some });
+  const hourly = new Intl.NumberFormat(locale, { maximumSignificantDigits: 2 }).format(times / (spanMs / HOUR_MS));
+  return t('Would have triggered in the last {span}: {times}, or {hourly} an hour.', { span, times: some, hourly });
 }
 
 /** Number of objects to which the rule applies, and what it would find now. */

@@ -5,7 +5,7 @@ import { NumberInput } from '../controls/number_input.tsx';
 import { Select } from '../controls/select.tsx';
 import { errorAt } from '../hub/rest.ts';
 import { t, tParts } from '../languages/language.ts';
-import { ANY_OBJECT } from './alert_text.ts';
+import { ALL_OBJECTS, ANY_OBJECT, COUNTING } from './alert_text.ts';
 import { Picker } from './picker.tsx';
 import styles from './rule_dialog.module.css';
 import {
@@ -150,16 +150,36 @@ function Where({ draft, onChange, all, some }: PartProps & { readonly all: strin
   );
 }
 
-/** Options for the objects of a rule. */
+/** Options for the objects of a rule, as a subject and as what is counted. */
 const WHO = [
-  { type: 'trackable', which: 'all', label: ANY_OBJECT.trackable },
-  { type: 'trackable', which: 'some', label: t('one of these trackables') },
-  { type: 'trackable', which: 'property', label: t('a trackable with a property') },
-  { type: 'location_provider', which: 'all', label: ANY_OBJECT.location_provider },
-  { type: 'location_provider', which: 'some', label: t('one of these providers') },
-  { type: 'location_provider', which: 'property', label: t('an unassigned provider with a property') },
-  { type: 'any', which: 'all', label: ANY_OBJECT.any },
-  { type: 'any', which: 'property', label: t('a trackable or unassigned provider with a property') },
+  { type: 'trackable', which: 'all', label: ANY_OBJECT.trackable, counted: ALL_OBJECTS.trackable },
+  { type: 'trackable', which: 'some', label: t('one of these trackables'), counted: t('these trackables') },
+  {
+    type: 'trackable',
+    which: 'property',
+    label: t('a trackable with a property'),
+    counted: t('trackables with a property'),
+  },
+  {
+    type: 'location_provider',
+    which: 'all',
+    label: ANY_OBJECT.location_provider,
+    counted: ALL_OBJECTS.location_provider,
+  },
+  { type: 'location_provider', which: 'some', label: t('one of these providers'), counted: t('these providers') },
+  {
+    type: 'location_provider',
+    which: 'property',
+    label: t('an unassigned provider with a property'),
+    counted: t('unassigned providers with a property'),
+  },
+  { type: 'any', which: 'all', label: ANY_OBJECT.any, counted: ALL_OBJECTS.any },
+  {
+    type: 'any',
+    which: 'property',
+    label: t('a trackable or unassigned provider with a property'),
+    counted: t('trackables and unassigned providers with a property'),
+  },
 ] as const;
 
 const NAMED_TRACKABLES = WHO.find(({ type, which }) => type === 'trackable' && which === 'some');
@@ -179,10 +199,13 @@ function Who({ draft, onChange }: PartProps) {
   };
   return (
     <Select
-      class={styles.who}
       aria-label={t('Which objects')}
       value={String(at)}
-      options={WHO.map(({ type: its, label }, i) => ({ type: its, value: String(i), label })).filter((option) => {
+      options={WHO.map(({ type: its, label, counted }, i) => ({
+        type: its,
+        value: String(i),
+        label: COUNTING.has(draft.kind) ? counted : label,
+      })).filter((option) => {
         if (ON_LISTED_TRACKABLES.has(draft.kind)) return WHO[Number(option.value)] === NAMED_TRACKABLES;
         return !ON_TRACKABLES.has(draft.kind) || option.type === 'trackable';
       })}

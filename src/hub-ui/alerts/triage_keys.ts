@@ -9,7 +9,7 @@ interface FocusedRow {
 
 /**
  * Keys of a list of alerts: J and K focus the next and the previous row, A acknowledges the focused row and goes on to the
- * next. Elements with `data-row` are rows; the group of one is in the same `li`.
+ * next. S, M and C open the dialog of the focused row to snooze it, to assign it, and to comment on it. Elements with `data-row` are rows; the group of one is in the same `li`.
  *
  * Rows move and disappear as alerts change, and a browser then drops the focus. The row of the same key gets it again, or else
  * the row that is now at its place.
@@ -26,6 +26,7 @@ export function useTriageKeys(list: RefObject<HTMLElement>): void {
       if (key === 'j') focus(rows[Math.min(at + 1, rows.length - 1)]);
       else if (key === 'k') focus(rows[Math.max(at - 1, 0)]);
       else if (key === 'a') acknowledge(rows, at);
+      else if (HANDLE_KEYS.has(key)) handle(rows[at], event);
     };
     const focused = ({ target }: FocusEvent): void => {
       if (!(target instanceof Element) || target.closest('dialog') !== null) return;
@@ -68,6 +69,18 @@ function indexIn(rows: readonly HTMLElement[], wanted: FocusedRow | undefined): 
 function focus(row: HTMLElement | undefined): void {
   // The header of a group has a button that opens it.
   (row?.querySelector<HTMLElement>('[aria-expanded]') ?? row)?.focus();
+}
+
+/** Keys that open the dialog of a row. The button of the row learns from `data-key` which one was pressed. */
+const HANDLE_KEYS: ReadonlySet<string> = new Set(['s', 'm', 'c']);
+
+function handle(row: HTMLElement | undefined, event: KeyboardEvent): void {
+  const button = row?.querySelector<HTMLButtonElement>('[data-handle]');
+  if (button == null) return;
+  // The key must not be typed into the dialog.
+  event.preventDefault();
+  button.dataset['key'] = event.key.toLowerCase();
+  button.click();
 }
 
 function acknowledge(rows: readonly HTMLElement[], at: number): void {

@@ -61,7 +61,7 @@ export function LogView() {
           ))}
           <Button
             aria-pressed={withCarried}
-            title={t('Entries and exits of providers, also where those of their trackables say the same')}
+            title={t('Entries and exits of providers, even if their trackables have the same ones')}
             onClick={() => setUrlParams({ tags: withCarried ? undefined : 1 })}
           >
             {t('Providers')}

@@ -83,7 +83,7 @@ export class Layers {
   drawing(plane: Drawing['plane'], swapped?: () => Drawing): Drawing {
     const layers = [...this.#byName].map(([name, shapes]) => ({ name, shapes }));
     const notes = [...this.#invalidValues].map(([where, { count, example }]) => {
-      return { where, what: t('It becomes a property, {count} times, for example {example}.', { count, example }) };
+      return { where, what: t('It becomes a property ({count} times), for example {example}.', { count, example }) };
     });
     return { plane, layers, unusable: this.unusable, notes, swapped };
   }

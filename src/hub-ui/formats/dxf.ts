@@ -35,16 +35,8 @@ const NOTHING_ELSE = { name: undefined, floor: undefined, properties: {} };
  * for files that are not DXF.
  */
 export function readDxf(text: string): Drawing {
-  if (text.startsWith('AutoCAD Binary DXF')) throw new Error(t('The file is binary DXF: save it as ASCII DXF'));
-  const { sections, types, count, layerStates } = partsOf(text);
-  const parsed = parsedFrom(sections);
-  const units = parsed.header.insUnits ?? 0;
-  const perUnit = METERS[units];
-  if (perUnit === undefined) throw new Error(t('$INSUNITS: {units} is not a supported unit of length', { units }));
-  if (count === 0) throw new Error(t('The file contains no DXF entities'));
+  const { units, perUnit, types, parsed, layerStates, unusable, drawable } = openDxf(text);
   const layers = new Layers();
-  const unusable = new UnusableEntities();
-  const drawable = drawableOf(withoutHiddenInsertions(parsed, { layerStates, unusable }), unusable);
   for (const entity of drawable.entities) {
     const ids = new Map<string, number>();
     for (const { part, line } of linesOf(entity, { drawable, unusable })) {
@@ -63,6 +55,34 @@ export function readDxf(text: string): Drawing {
   unusable.rejectIn(layers);
   if (units === 0) layers.reject('$INSUNITS', t('The drawing declares no units. Meters are assumed.'));
   return layers.drawing('meters');
+}
+
+/**
+ * Reads all lines that the model of a drawing shows, open ones included, in meters. Throws an Error for files that are not
+ * DXF.
+ */
+export function readDxfLines(text: string): readonly (readonly FilePosition[])[] {
+  const { perUnit, layerStates, unusable, drawable } = openDxf(text);
+  return drawable.entities.flatMap((entity) =>
+    linesOf(entity, { drawable, unusable })
+      .filter(({ part }) => whyHidden(part, layerStates.get(layerKey(layerOf(part)))) === undefined)
+      .map(({ line }) => line.map((position) => position.map((each) => each * perUnit)))
+      .filter((line) => line.length > 1 && line.every(isFinitePosition)),
+  );
+}
+
+/** Parses a drawing. Throws an Error for files that are not DXF, or have no entities or an unknown unit. */
+function openDxf(text: string) {
+  if (text.startsWith('AutoCAD Binary DXF')) throw new Error(t('The file is binary DXF: save it as ASCII DXF'));
+  const { sections, types, count, layerStates } = partsOf(text);
+  const parsed = parsedFrom(sections);
+  const units = parsed.header.insUnits ?? 0;
+  const perUnit = METERS[units];
+  if (perUnit === undefined) throw new Error(t('$INSUNITS: {units} is not a supported unit of length', { units }));
+  if (count === 0) throw new Error(t('The file contains no DXF entities'));
+  const unusable = new UnusableEntities();
+  const drawable = drawableOf(withoutHiddenInsertions(parsed, { layerStates, unusable }), unusable);
+  return { units, perUnit, types, parsed, layerStates, unusable, drawable };
 }
 
 /** Counts of unusable entities, by type and reason. */
@@ -299,7 +319,7 @@ function geometryOf({ type }: Part, line: readonly FilePosition[]): Pick<FileSha
   const [first] = line;
   const last = line.at(-1);
   if (first === undefined || last === undefined) return undefined;
-  if (!line.every(([x = Number.NaN, y = Number.NaN]) => Number.isFinite(x + y))) return undefined;
+  if (!line.every(isFinitePosition)) return undefined;
   // The library repeats the first point of closed lines.
   if (apart(first, last) >= SAME_M) return undefined;
   const corners = line.slice(0, -1);
@@ -320,6 +340,10 @@ function polygonOf(corners: readonly FilePosition[]): Pick<FileShape, 'geometry'
   const places = corners.map((corner) => corner.map(roundMeters));
   const ring = areaRing(places.filter((each, i) => i === 0 || apart(each, places[i - 1] ?? each) > 0));
   return ring === undefined ? undefined : { geometry: { type: 'Polygon', coordinates: [ring] }, radius: undefined };
+}
+
+function isFinitePosition([x = Number.NaN, y = Number.NaN]: FilePosition): boolean {
+  return Number.isFinite(x + y);
 }
 
 function apart([x = 0, y = 0]: FilePosition, [otherX = 0, otherY = 0]: FilePosition): number {

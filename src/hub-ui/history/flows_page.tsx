@@ -1,26 +1,24 @@
 import { useMemo } from 'preact/hooks';
 import { Card } from '../controls/card.tsx';
-import fieldStyles from '../controls/field.module.css';
-import { Field } from '../controls/field.tsx';
 import { Link } from '../controls/link.tsx';
 import { Empty } from '../controls/notice.tsx';
 import { Page } from '../controls/page.tsx';
 import { useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
-import { setUrlParams } from '../controls/url_state.ts';
 import { labelOf } from '../hub/entity_kinds.ts';
 import { mapPath } from '../hub/page_paths.ts';
 import { settings } from '../hub/settings.ts';
 import { useEntities } from '../hub/stores.ts';
 import { t, tParts } from '../languages/language.ts';
 import { countText } from '../languages/numbers.ts';
-import { inputText, inputTime, lengthOfTime, rangeText, zoneText } from '../languages/times.ts';
+import { lengthOfTime, rangeText } from '../languages/times.ts';
 import { type FlowMatrix, matrixOf } from './flow_matrix.ts';
 import styles from './flows_page.module.css';
 import { type Flow, fetchFlows } from './history_api.ts';
-import { rangeFromUrl, timeParam } from './past.ts';
+import { rangeFromUrl } from './past.ts';
 import { QueryResult, useHistoryQuery } from './query.tsx';
 import { SpanSelect } from './span_select.tsx';
+import { UntilField } from './until_field.tsx';
 
 /** Page with the flows between fences: counts and travel times. */
 export function FlowsPage() {
@@ -67,26 +65,6 @@ function Flows() {
         )}
       </QueryResult>
     </>
-  );
-}
-
-/** Input for the end of the range; empty means now. */
-function UntilField({ toMs }: { readonly toMs: number }) {
-  return (
-    <Field label={t('Until ({zone})', { zone: zoneText(toMs) })}>
-      {(ids) => (
-        <input
-          {...ids}
-          class={fieldStyles.input}
-          type="datetime-local"
-          value={inputText(toMs).slice(0, 16)}
-          onChange={({ currentTarget: { value } }) => {
-            const atMs = inputTime(value);
-            setUrlParams({ until: Number.isFinite(atMs) && atMs < Date.now() ? timeParam(atMs) : undefined });
-          }}
-        />
-      )}
-    </Field>
   );
 }
 

@@ -1,56 +1,107 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { Button } from '../controls/button.tsx';
+import { download, downloadBlob } from '../controls/download.ts';
+import flow from '../controls/flow.module.css';
+import { SelectField } from '../controls/field.tsx';
 import { Spinner } from '../controls/notice.tsx';
 import { isDark } from '../controls/theme.ts';
 import { useNow } from '../controls/time.ts';
+import { toastError } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
+import { setUrlParams, urlParam } from '../controls/url_state.ts';
 import { t } from '../languages/language.ts';
-import { lengthOfTime, rangeText } from '../languages/times.ts';
+import { inputText, lengthOfTime, rangeText } from '../languages/times.ts';
 import { unitsPerMeter } from '../map/plane/plane.ts';
 import { CanvasLayer, type CanvasFrame } from '../map/view/canvas_layer.ts';
+import { imageOfMap, type LegendEntry } from '../map/view/map_image.ts';
 import { lengthText } from '../map/view/map_tools.tsx';
 import { useMap } from '../map/view/map_view.tsx';
+import { palette } from '../map/view/palette.ts';
 import { useLayer, Z } from '../map/view/vector_layer.ts';
 import { boxOf, cellFor, cornersOf, HEAT_DARK, HEAT_LIGHT, levelOf, thresholdsOf } from './heat.ts';
+import {
+  type ComparedCell,
+  compareCells,
+  csvOfCells,
+  DIFFERENCE_DARK,
+  DIFFERENCE_LIGHT,
+  differenceLevel,
+  differenceSteps,
+} from './heat_difference.ts';
 import styles from './heat_layer.module.css';
-import { fetchHeatmap, type ObjectKind } from './history_api.ts';
-import { rangeFromUrl } from './past.ts';
+import { fetchHeatmap, type HeatCell, type ObjectKind, type Range } from './history_api.ts';
+import { rangeFromUrl, timeParam, versusFromUrl } from './past.ts';
 import { QueryResult, useHistoryQuery } from './query.tsx';
+import { UntilField } from './until_field.tsx';
 
 /** Geometry of the layer: corners of the cells, by color. */
 interface Heat {
   readonly levels: readonly Float64Array[];
+  readonly colors: readonly string[];
 }
 
-/** Heat map of time spent in the range of the time bar, with a legend. */
+/** Cells with their colors and the meaning of these. */
+interface Scale {
+  readonly cells: readonly (HeatCell | ComparedCell)[];
+  readonly levelOf: (cell: HeatCell | ComparedCell) => number;
+  readonly legend: readonly LegendEntry[];
+}
+
+/**
+ * Heat map of the time spent in the range of the time bar, or of the difference to another range, with a legend and as files.
+ */
 export function HeatLayer({ floor, kind }: { readonly floor: number | undefined; readonly kind: ObjectKind }) {
   const { plane } = useMap();
   const view = useView();
-  const { fromMs, toMs } = rangeFromUrl(useNow(60_000));
+  const range = rangeFromUrl(useNow(60_000));
+  const versus = versusFromUrl(range);
   const cellMeters = view === undefined ? undefined : cellFor(view.metersPerPixel);
   const box = view?.extent && boxOf(view.extent, plane);
-  const key = JSON.stringify([cellMeters, box, floor, kind, fromMs, toMs]);
-  const query = useHistoryQuery(key, (signal) => {
+  const key = JSON.stringify([cellMeters, box, floor, kind, range, versus]);
+  const query = useHistoryQuery(key, async (signal) => {
     if (cellMeters === undefined || box === undefined) return new Promise<never>(() => undefined);
-    return fetchHeatmap({ fromMs, toMs, cellMeters, box, floor, kind }, signal);
+    const read = (each: Range) => fetchHeatmap({ ...each, cellMeters, box, floor, kind }, signal);
+    const [now, before] = await Promise.all([read(range), versus && read(versus)]);
+    const cells = before === undefined ? now.value.cells : compareCells(now.value.cells, before.value.cells);
+    const isIncomplete = now.isIncomplete || before?.isIncomplete === true;
+    return {
+      value: { cells, meters: now.value.cell_metres ?? cellMeters, isCompared: before !== undefined },
+      isIncomplete,
+    };
   });
   const value = query.last?.value;
-  const thresholds = useMemo(() => thresholdsOf(value?.cells.map(({ seconds }) => seconds) ?? []), [value]);
-  const colors = isDark() ? HEAT_DARK : HEAT_LIGHT;
-  const drawn = useRef<Heat & { readonly colors: readonly string[] }>({ levels: [], colors });
+  const meters = value?.meters ?? cellMeters ?? 1;
+  const scale = useMemo(
+    () => (value?.isCompared ? differenceScale(value.cells as readonly ComparedCell[]) : heatScale(value?.cells ?? [])),
+    [value, isDark()],
+  );
+  const drawn = useRef<Heat>({ levels: [], colors: [] });
   const layer = useMemo(() => new CanvasLayer((frame) => drawHeat(frame, drawn.current), Z.heat), []);
-  const levels = useMemo(() => {
-    return colors.map((_, level) => {
-      const cells = value?.cells.filter(({ seconds }) => levelOf(seconds, thresholds) === level) ?? [];
-      return cornersOf(cells, value?.cell_metres ?? 1, plane);
-    });
-  }, [value, thresholds, plane]);
-  drawn.current = { levels, colors };
+  const levels = useMemo(
+    () =>
+      scale.legend.map((_, level) =>
+        cornersOf(
+          scale.cells.filter((cell) => scale.levelOf(cell) === level),
+          meters,
+          plane,
+        ),
+      ),
+    [scale, meters, plane],
+  );
+  drawn.current = { levels, colors: scale.legend.map(({ color }) => color) };
   useLayer(layer);
-  useEffect(() => layer.redraw(), [layer, levels, colors]);
+  useEffect(() => layer.redraw(), [layer, levels]);
+  const length = lengthText(meters);
+  const title = versus
+    ? t('Difference in time per {length} square', { length })
+    : t('Time spent per {length} square', { length });
+  const ranges = versus
+    ? t('{range} compared with {other}', { range: rangeText(range), other: rangeText(versus) })
+    : rangeText(range);
   return (
     <section class={styles.legend} aria-label={t('Heat map')}>
-      <h2>{t('Time spent per {length} square', { length: lengthText(value?.cell_metres ?? cellMeters ?? 1) })}</h2>
-      <p class={typography.faint}>{rangeText({ fromMs, toMs })}</p>
+      <h2>{title}</h2>
+      <p class={typography.faint}>{ranges}</p>
       {query.state === 'waiting' && query.last !== undefined && <Spinner />}
       <QueryResult
         query={query}
@@ -58,19 +109,112 @@ export function HeatLayer({ floor, kind }: { readonly floor: number | undefined;
         emptyMessage={t('Nothing was recorded here during this time.')}
       >
         {() => (
-          <ul class={styles.scale}>
-            {[...thresholds, undefined].map((threshold, level) => (
-              <li key={colors[level]}>
-                <span class={styles.swatch} style={{ background: colors[level] }} />
-                {threshold === undefined
-                  ? t('{long} or more', { long: lengthOfTime((thresholds.at(-1) ?? 0) * 1_000) })
-                  : t('less than {long}', { long: lengthOfTime(threshold * 1_000) })}
-              </li>
-            ))}
-          </ul>
+          <>
+            <ul class={styles.scale}>
+              {scale.legend.map(({ color, text }) => (
+                <li key={color}>
+                  <span class={styles.swatch} style={{ background: color }} />
+                  {text}
+                </li>
+              ))}
+            </ul>
+            <SaveHeat {...{ scale, meters, range }} caption={`${title} · ${ranges}`} />
+          </>
         )}
       </QueryResult>
+      <Comparison range={range} versus={versus} />
     </section>
+  );
+}
+
+function heatScale(cells: readonly HeatCell[]): Scale {
+  const thresholds = thresholdsOf(cells.map(({ seconds }) => seconds));
+  const colors = isDark() ? HEAT_DARK : HEAT_LIGHT;
+  const legend = [...thresholds, undefined].map((threshold, level) => ({
+    color: colors[level] ?? '',
+    text:
+      threshold === undefined
+        ? t('{long} or more', { long: lengthOfTime((thresholds.at(-1) ?? 0) * 1_000) })
+        : t('less than {long}', { long: lengthOfTime(threshold * 1_000) }),
+  }));
+  return { cells, legend, levelOf: ({ seconds }) => levelOf(seconds, thresholds) };
+}
+
+function differenceScale(cells: readonly ComparedCell[]): Scale {
+  const steps = differenceSteps(cells);
+  const colors = isDark() ? DIFFERENCE_DARK : DIFFERENCE_LIGHT;
+  const [small = '', large = ''] = steps.map((seconds) => lengthOfTime(seconds * 1_000));
+  const texts = [
+    t('at least {long} less', { long: large }),
+    t('at least {long} less', { long: small }),
+    t('about the same'),
+    t('at least {long} more', { long: small }),
+    t('at least {long} more', { long: large }),
+  ];
+  return {
+    cells,
+    legend: texts.map((text, level) => ({ color: colors[level] ?? '', text })),
+    levelOf: (cell) => differenceLevel(cell.seconds - ('secondsBefore' in cell ? cell.secondsBefore : 0), steps),
+  };
+}
+
+/** Buttons that save the heat map as an image of the map with its legend, and as a table. */
+function SaveHeat({
+  scale,
+  meters,
+  range,
+  caption,
+}: {
+  readonly scale: Scale;
+  readonly meters: number;
+  readonly range: Range;
+  readonly caption: string;
+}) {
+  const { map } = useMap();
+  const name = `heat-map-${inputText(range.toMs).replaceAll(':', '')}`;
+  const saveImage = async (): Promise<void> => {
+    try {
+      downloadBlob(await imageOfMap(map, { caption, legend: scale.legend }, palette()), `${name}.png`);
+    } catch (error) {
+      toastError(error);
+    }
+  };
+  return (
+    <div class={flow.row}>
+      <Button icon="download" onClick={() => void saveImage()}>
+        {t('Save as PNG')}
+      </Button>
+      <Button icon="download" onClick={() => download(csvOfCells(scale.cells, meters), `${name}.csv`, 'text/csv')}>
+        {t('Save as CSV')}
+      </Button>
+    </div>
+  );
+}
+
+const DAY_SECONDS = 86_400;
+const OFFSETS = [DAY_SECONDS, 7 * DAY_SECONDS].map(String);
+
+/** Choice of the range that the heat map is compared with. */
+function Comparison({ range, versus }: { readonly range: Range; readonly versus: Range | undefined }) {
+  const requested = urlParam('versus') ?? '';
+  const isOffset = OFFSETS.includes(requested);
+  return (
+    <>
+      <SelectField
+        label={t('Compare with')}
+        value={versus === undefined ? '' : isOffset ? requested : 'other'}
+        options={[
+          { value: '', label: t('Nothing') },
+          { value: OFFSETS[0] ?? '', label: t('One day earlier') },
+          { value: OFFSETS[1] ?? '', label: t('One week earlier') },
+          { value: 'other', label: t('Another time') },
+        ]}
+        onChange={(next) =>
+          setUrlParams({ versus: next === 'other' ? timeParam((versus ?? range).toMs - DAY_SECONDS * 1_000) : next })
+        }
+      />
+      {versus !== undefined && !isOffset && <UntilField param="versus" toMs={versus.toMs} />}
+    </>
   );
 }
 
@@ -96,10 +240,7 @@ function useView(): { readonly extent: readonly number[]; readonly metersPerPixe
   return view;
 }
 
-function drawHeat(
-  { context, toPixel }: CanvasFrame,
-  { levels, colors }: Heat & { readonly colors: readonly string[] },
-): void {
+function drawHeat({ context, toPixel }: CanvasFrame, { levels, colors }: Heat): void {
   const [a, b, c, d, e, f] = toPixel;
   context.globalAlpha = 0.72;
   levels.forEach((corners, level) => {

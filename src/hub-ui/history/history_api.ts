@@ -75,10 +75,11 @@ export function fetchTracks(
 
 /** Fetches the positions of all objects of a kind at a time, unparsed. */
 export function fetchSnapshot(
-  { kind, atMs }: { readonly kind: ObjectKind; readonly atMs: number },
+  { kind, atMs, maxAgeMs }: { readonly kind: ObjectKind; readonly atMs: number; readonly maxAgeMs?: number },
   signal: AbortSignal,
 ): Promise<Bodies> {
-  return fetchPages('/history/snapshot', { at: new Date(atMs).toISOString(), kind, limit: POINTS_MAX }, signal);
+  const at = new Date(atMs).toISOString();
+  return fetchPages('/history/snapshot', { at, kind, max_age: maxAgeMs, limit: POINTS_MAX }, signal);
 }
 
 async function fetchPages(path: string, query: Query, signal: AbortSignal): Promise<Bodies> {
@@ -111,20 +112,39 @@ export function fetchVisits(
   return fetchAnswer(`${entityPath(kind, id)}/visits`, { ...within(range), limit }, signal);
 }
 
-/** Fetches the dwell times in a fence. */
+/** Fetches the dwell times in a fence, or in all fences, and with `stepMs` also those of each step. */
 export function fetchDwell(
-  { fenceId, ...range }: Range & { readonly fenceId: string },
+  { fenceId, stepMs, ...range }: Range & { readonly fenceId: string | undefined; readonly stepMs?: number },
   signal: AbortSignal,
 ): Promise<HistoryAnswer<Static<typeof DwellReply>>> {
-  return fetchAnswer('/analytics/dwell', { ...within(range), fence_id: fenceId }, signal);
+  return fetchAnswer('/analytics/dwell', { ...within(range), fence_id: fenceId, step: stepMs }, signal);
 }
 
-/** Fetches the number of objects in a fence at each step. */
+/** Fetches the number of objects in a fence, or in all fences, at each step. */
 export function fetchOccupancy(
-  { fenceId, stepMs, ...range }: Range & { readonly fenceId: string; readonly stepMs: number },
+  { fenceId, stepMs, ...range }: Range & { readonly fenceId: string | undefined; readonly stepMs: number },
   signal: AbortSignal,
 ): Promise<HistoryAnswer<Static<typeof OccupancyReply>>> {
   return fetchAnswer('/analytics/occupancy', { ...within(range), step: stepMs, fence_id: fenceId }, signal);
+}
+
+/** Number of samples of occupancy in a range. */
+const SAMPLES = 500;
+
+/** Fetches dwell times and occupancy of all fences. */
+export async function fetchUse(
+  range: Range,
+  signal: AbortSignal,
+): Promise<
+  HistoryAnswer<{ readonly dwell: Static<typeof DwellReply>; readonly occupancy: Static<typeof OccupancyReply> }>
+> {
+  const step = Math.max(1_000, Math.round((range.toMs - range.fromMs) / SAMPLES));
+  const [dwell, occupancy] = await Promise.all([
+    fetchAnswer<Static<typeof DwellReply>>('/analytics/dwell', within(range), signal),
+    fetchAnswer<Static<typeof OccupancyReply>>('/analytics/occupancy', { ...within(range), step }, signal),
+  ]);
+  const isIncomplete = dwell.isIncomplete || occupancy.isIncomplete;
+  return { value: { dwell: dwell.value, occupancy: occupancy.value }, isIncomplete };
 }
 
 /** Fetches the flows between fences. */

@@ -5,7 +5,7 @@ import type { Range } from './history_api.ts';
 
 /**
  * Playback state in the URL: `t` is the time on the map, `span` the length of the time bar in seconds, `until` its end if
- * not now, `speed` the playback speed. A link with `play` starts playback once.
+ * not now, `versus` the other range of a comparison, `speed` the playback speed. A link with `play` starts playback once.
  */
 
 interface Span {
@@ -48,6 +48,16 @@ export function rangeFromUrl(nowMs: number): Range {
   const isIn = atMs >= untilMs - spanMs && atMs <= untilMs;
   const toMs = isIn ? untilMs : Math.min(nowMs, atMs + spanMs / 2);
   return { fromMs: toMs - spanMs, toMs };
+}
+
+/**
+ * Range that a range is compared with, of the same length. In the URL, `versus` is the time between both in seconds, or the end of
+ * the other range. Undefined without a comparison.
+ */
+export function versusFromUrl({ fromMs, toMs }: Range): Range | undefined {
+  const versus = urlParam('versus') ?? '';
+  const otherMs = /^\d+$/.test(versus) ? toMs - Number(versus) * 1_000 : Date.parse(versus);
+  return Number.isFinite(otherMs) ? { fromMs: otherMs - (toMs - fromMs), toMs: otherMs } : undefined;
 }
 
 /** Seeks to a time and moves the bar around it. Adds an entry to the browser's history, unless `replace`. */

@@ -14,6 +14,7 @@ import { goLive, goTo, isWritten, rangeFromUrl, SPANS, SPEEDS, showSpan, spanFro
 import { playback } from './playback.ts';
 import { Failed } from './query.tsx';
 import styles from './time_bar.module.css';
+import { TimeMarks } from './time_marks.tsx';
 
 /** Interval at which playback updates the URL. */
 const ADDRESS_MS = 2_000;
@@ -124,6 +125,7 @@ function PastBar({ pastMs }: { readonly pastMs: number }) {
         </Button>
       </div>
       <div class={styles.slide}>
+        <TimeMarks />
         <Coverage range={range} />
         <input
           type="range"

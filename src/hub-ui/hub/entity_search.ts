@@ -117,7 +117,7 @@ function* valuesIn(value: unknown): Iterable<string | number | boolean> {
 }
 
 /** Removes case and accents. */
-function folded(text: string): string {
+export function folded(text: string): string {
   return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 }
 

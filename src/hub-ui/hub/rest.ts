@@ -33,7 +33,7 @@ export class RequestError extends Error {
     const { path, found, column } = error.params ?? {};
     const field = path === undefined ? undefined : String(path);
     const reason = sentenceOf(error);
-    super(field === undefined ? reason : `${pathLabel(field)}: ${reason}`, options);
+    super(field === undefined ? reason : t('{label}: {text}', { label: pathLabel(field), text: reason }), options);
     this.name = 'RequestError';
     this.status = status;
     this.field = field;

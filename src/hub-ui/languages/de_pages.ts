@@ -1,15 +1,19 @@
 /** The texts of pages that the first view does not need, in German, by their English ones, as in de.ts. */
-export const germanPages = {
+export const pageTexts = {
   '1 min': '1 min',
   '1 reconnect': '1-mal neu verbunden',
   '1 record': '1 Eintrag',
+  '15 minutes': '15 Minuten',
+  '4 hours': '4 Stunden',
   '95 % of errors below (CE95)': '95 % der Fehler unter (CE95)',
   '95 % of height errors below (VE95)': '95 % der Höhenfehler unter (VE95)',
+  '95th percentile': '95. Perzentil',
   'A condition on a location': 'Eine Bedingung an eine Ortung',
   'A data source needs no program between a system and the hub.':
     'Eine Datenquelle braucht kein Programm zwischen einem System und dem Hub.',
   'A JSON object. Leave it empty if the method needs none.':
     'Ein JSON-Objekt. Lassen Sie es leer, wenn die Methode keine braucht.',
+  'A key has roles, like a user, and can expire.': 'Ein Schlüssel hat Rollen wie ein Benutzer und kann ablaufen.',
   'A license key for this hub. It is verified and displayed; no feature depends on it.':
     'Ein Lizenzschlüssel für diesen Hub. Er wird geprüft und angezeigt; keine Funktion hängt davon ab.',
   'A link subscribes to another hub, so its objects move and cause events here as well.':
@@ -26,32 +30,38 @@ export const germanPages = {
   'Accuracy in meters': 'Genauigkeit in Metern',
   'Acknowledge all': 'Alle bestätigen',
   Active: 'Aktiv',
+  'Add comment': 'Kommentar hinzufügen',
   'Add condition': 'Bedingung hinzufügen',
   'Add rule': 'Regel hinzufügen',
   'After a cursor': 'Nach einem Cursor',
   'Age in milliseconds': 'Alter in Millisekunden',
   'Alert when fewer than {few} are {in} for longer than {long}, counting {who}':
-    'Alarm, wenn länger als {long} weniger als {few} {in} sind; gezählt wird {who}',
-  'Alert when more than {many} are {in}, counting {who}': 'Alarm, wenn mehr als {many} {in} sind; gezählt wird {who}',
+    'Alarm, wenn länger als {long} weniger als {few} {in} sind (gezählt: {who})',
+  'Alert when more than {many} are {in}, counting {who}': 'Alarm, wenn mehr als {many} {in} sind (gezählt: {who})',
   'Alert when {who} collides with another': 'Alarm, wenn {who} mit einem anderen kollidiert',
-  'Alert when {who} crosses {where} to the {side}': 'Alarm, wenn {who} {where} nach {side} überquert',
+  'Alert when {who} crosses {where} to the {side}': 'Alarm, wenn {who} {where} nach {side} passiert',
   'Alert when {who} enters {where}': 'Alarm, wenn {who} {where} betritt',
   'Alert when {who} is farther than {apart} m from {others} for longer than {long}':
-    'Alarm, wenn {who} länger als {long} mehr als {apart} m entfernt ist von: {others}',
+    'Alarm, wenn {who} länger als {long} mehr als {apart} m von {others} entfernt ist',
   'Alert when {who} is {in} for longer than {long}': 'Alarm, wenn {who} länger als {long} {in} ist',
   'Alert when {who} is silent for longer than {long}': 'Alarm, wenn {who} länger als {long} stumm ist',
   'Alert when {who} is within {apart} m of {others} for longer than {long}':
-    'Alarm, wenn {who} länger als {long} höchstens {apart} m entfernt ist von: {others}',
+    'Alarm, wenn {who} länger als {long} höchstens {apart} m von {others} entfernt ist',
   'Alert when {who} leaves {where}': 'Alarm, wenn {who} {where} verlässt',
   'Alert when {who} moves faster than {fast} m/s {within} for longer than {long}':
     'Alarm, wenn {who} {within} länger als {long} schneller als {fast} m/s ist',
   'Alerts appear here, and at the bell, as soon as one of your rules is triggered.':
     'Alarme erscheinen hier und an der Glocke, sobald eine Ihrer Regeln auslöst.',
+  'Alerts assigned to {name}: {count}': 'An {name} zugewiesene Alarme: {count}',
   'Alerts: {alerts}, in groups: {groups}': 'Alarme: {alerts}, in Gruppen: {groups}',
   'All events are delivered.': 'Alle Ereignisse sind zugestellt.',
-  'All hold': 'Alle gelten',
+  'All hold': 'Alle erfüllt',
+  'All kinds': 'Alle Arten',
   'All links': 'Alle Verbindungen',
-  'all of those': 'alle jene',
+  'All marks by hand on this device are removed.': 'Alle von Hand gesetzten Marken auf diesem Gerät werden entfernt.',
+  'all of those': 'allen ausgewählten',
+  'All recorded positions and events of it are lost for good. Current positions and alerts remain.':
+    'Alle seine aufgezeichneten Positionen und Ereignisse gehen endgültig verloren. Aktuelle Positionen und Alarme bleiben.',
   'All sinks': 'Alle Ziele',
   'All threads': 'Alle Threads',
   'All walk tests': 'Alle Gehtests',
@@ -65,20 +75,124 @@ export const germanPages = {
   'Another user has changed the rules in the meantime. Your rules are below; theirs are:':
     'Inzwischen hat jemand anderes die Regeln geändert. Ihre Regeln stehen unten, die anderen lauten:',
   Answers: 'Antworten',
-  'Any holds': 'Eine gilt',
+  'Any holds': 'Eine erfüllt',
   'Any of these fences': 'Einer dieser Geofences',
   'Any of these providers': 'Einer dieser Provider',
   'Any of these trackables': 'Eins dieser Trackables',
-  'Any severity': 'Jede Dringlichkeit',
+  'Any severity': 'Jeder Schweregrad',
   'Any state': 'Jeder Zustand',
   anywhere: 'irgendwo',
   'API of version {version}': 'API der Version {version}',
   'are migrating': 'werden übergeben',
   'Area of zones': 'Fläche der Zonen',
   'As GeoJSON': 'Als GeoJSON',
+  'Copy the key now. The hub stores only a hash of it and cannot show it again.':
+    'Kopieren Sie den Schlüssel jetzt. Der Hub speichert nur einen Hash davon und kann ihn nicht noch einmal zeigen.',
+  'Create API key': 'API-Schlüssel anlegen',
+  Created: 'Angelegt',
+  'Delete API key': 'API-Schlüssel löschen',
+  'Delete the API key {name}?': 'Den API-Schlüssel {name} löschen?',
+  Difference: 'Unterschied',
+  'Erase history': 'Verlauf löschen',
+  'Erase the history of {name}?': 'Den Verlauf von {name} löschen?',
+  Expired: 'Abgelaufen',
+  Expires: 'Läuft ab',
+  'Files that cannot be read may still have rows. The log of the hub names them.':
+    'Nicht lesbare Dateien haben womöglich noch Einträge. Das Protokoll des Hubs nennt sie.',
+  'Hub {hub} did not reply. Erase again when it is back.':
+    'Hub {hub} hat nicht geantwortet. Löschen Sie erneut, wenn er wieder da ist.',
+  'It disappears from the list. The audit log still names it.':
+    'Er verschwindet aus der Liste. Das Änderungsprotokoll nennt ihn weiterhin.',
+  'Its clients are signed out at once. A revoked key cannot become valid again.':
+    'Seine Clients werden sofort abgemeldet. Ein widerrufener Schlüssel wird nicht wieder gültig.',
+  'Names of roles in permissions.yaml, separated by commas.':
+    'Namen von Rollen in permissions.yaml, durch Kommas getrennt.',
+  'New API key': 'Neuer API-Schlüssel',
+  'No API keys yet': 'Noch keine API-Schlüssel',
+  'No entries': 'Keine Einträge',
+  'Nothing in this range matches the filters.': 'Kein Eintrag in diesem Zeitraum entspricht den Filtern.',
+  removed: 'entfernt',
+  Revoke: 'Widerrufen',
+  'Revoke API key': 'API-Schlüssel widerrufen',
+  'Revoke the API key {name}?': 'Den API-Schlüssel {name} widerrufen?',
+  Revoked: 'Widerrufen',
+  Roles: 'Rollen',
+  'Secrets with which programs and screens sign in without an identity server.':
+    'Geheimnisse, mit denen sich Programme und Bildschirme ohne Anmeldeserver anmelden.',
+  'Subject of the token': 'Subjekt des Tokens',
+  'Such as the program or the screen that uses the key.': 'Etwa das Programm oder der Bildschirm mit diesem Schlüssel.',
+  'The range has more entries than the {count} oldest ones below. Choose a later start.':
+    'Der Zeitraum hat mehr als die {count} ältesten Einträge unten. Wählen Sie einen späteren Beginn.',
+  assign: 'zuweisen',
+  'Assign to': 'Zuweisen an',
+  'Assign to a trackable': 'Einem Trackable zuweisen',
+  'Assign, snooze or comment': 'Zuweisen, zurückstellen, kommentieren',
+  'Assigned to {name}': 'Zugewiesen an {name}',
+  Camera: 'Kamera',
+  'Checked off': 'Abgehakt',
+  comment: 'kommentieren',
+  Comment: 'Kommentar',
+  'Commented on alerts: {count}': 'Kommentierte Alarme: {count}',
+  Comments: 'Kommentare',
+  'Dark theme': 'Dunkles Design',
+  'End the snooze': 'Nicht mehr zurückstellen',
+  Fence: 'Geofence',
+  'Fences that are muster points': 'Geofences, die Sammelpunkte sind',
+  'Fullest: {fence}': 'Am vollsten: {fence}',
+  Handle: 'Bearbeiten',
+  'Handle: {alert}': 'Bearbeiten: {alert}',
+  'Id or name of a tag': 'ID oder Name eines Tags',
+  'Inside on average': 'Im Mittel darin',
+  'Last seen in': 'Zuletzt gesehen in',
+  'Last seen {ago}': 'Zuletzt gesehen {ago}',
+  'Light theme': 'Helles Design',
+  missing: 'vermisst',
+  Missing: 'Vermisst',
+  'Maximum at once': 'Maximum gleichzeitig',
+  'Muster points: {count}': 'Sammelpunkte: {count}',
+  Never: 'Nie',
+  'New trackable': 'Neues Trackable',
+  'New zone': 'Neue Zone',
+  'No location yet': 'Noch keine Ortung',
+  'No tag with this id or name': 'Kein Tag mit dieser ID oder diesem Namen',
+  'No trackables': 'Keine Trackables',
+  'No visits of fences during this time.': 'Keine Aufenthalte in Geofences in dieser Zeit.',
+  'Not assigned': 'Nicht zugewiesen',
+  Numbers: 'Zahlen',
+  'On the map': 'Auf der Karte',
+  'Open alerts': 'Offene Alarme',
+  'Open alerts: {severity}': 'Offene Alarme: {severity}',
+  Page: 'Seite',
+  'Page, floor, object, action or time, such as “yesterday 14:00”':
+    'Seite, Etage, Objekt, Aktion oder Zeit, etwa „gestern 14:00“',
+  'Providers on the map': 'Provider auf der Karte',
+  safe: 'in Sicherheit',
+  Safe: 'In Sicherheit',
+  'Scan a code': 'Code scannen',
+  'Scan the code of a tag, or enter its id or name.': 'Code eines Tags scannen, oder ID oder Namen eingeben.',
+  'Search names and properties': 'Namen und Eigenschaften suchen',
+  'Search people': 'Personen suchen',
+  'Show on the map: {name}': 'Auf der Karte zeigen: {name}',
+  snooze: 'zurückstellen',
+  Snooze: 'Zurückstellen',
+  Snoozed: 'Zurückgestellt',
+  'Snoozed alerts are not counted at the bell and not on the map. This includes later alerts of the same rule and subject.':
+    'Zurückgestellte Alarme zählen nicht an der Glocke und sind nicht auf der Karte. Das gilt auch für spätere Alarme derselben Regel zum selben Objekt.',
+  'Snoozed until {time}': 'Zurückgestellt bis {time}',
+  'Start a new muster': 'Neue Sammlung beginnen',
+  'Start a new muster?': 'Neue Sammlung beginnen?',
+  'Stop scanning': 'Scannen beenden',
+  'The snooze has ended': 'Die Zurückstellung ist beendet',
+  'Theme of the system': 'Design des Systems',
+  'This browser cannot scan codes here. Enter the id that is printed on the tag.':
+    'Dieser Browser kann hier keine Codes scannen. Geben Sie die ID ein, die auf dem Tag steht.',
+  'Total time': 'Gesamtzeit',
+  'Trackables on the map': 'Trackables auf der Karte',
+  Unassign: 'Zuweisung aufheben',
+  'Unassigned alerts: {count}': 'Alarme ohne Zuweisung: {count}',
   unchanged: 'unverändert',
   'As on the WebSocket': 'Wie über den WebSocket',
-  'As stored, which the hub does not show': 'Wie gespeichert; der Hub zeigt es nicht an',
+  'As stored; the hub does not show it': 'Wie gespeichert; der Hub zeigt es nicht an',
   'AsyncAPI document': 'AsyncAPI-Dokument',
   'At another hub': 'Bei anderem Hub',
   'At most': 'Höchstens',
@@ -110,7 +224,7 @@ export const germanPages = {
   'Choose the tag': 'Tag wählen',
   'Clear all alerts that are shown?': 'Alle gezeigten Alarme aufheben?',
   'Click the map to find nearby objects.': 'Klicken Sie auf die Karte, um nahe Objekte zu finden.',
-  'Client id': 'Client-Id',
+  'Client id': 'Client-ID',
   'Client secret': 'Client-Geheimnis',
   Clients: 'Clients',
   'Clients by hub': 'Clients nach Hub',
@@ -137,8 +251,8 @@ export const germanPages = {
   'Copy token': 'Token kopieren',
   'Counted in {month}': 'Gezählt: {month}',
   Counters: 'Zähler',
-  'Create a {zone} to see its updates here.': 'Hier erscheint, was von einer {zone} kommt.',
-  'Crosses a gate': 'Überquert ein Tor',
+  'Create a {zone} to see its updates here.': 'Legen Sie eine {zone} an, um ihre Aktualisierungen zu sehen.',
+  'Crosses a gate': 'Passiert einen Durchgang',
   'Current configuration, without secrets': 'Aktuelle Konfiguration, ohne Geheimnisse',
   'Currently, no trackable without its own rules has several live locations.':
     'Zurzeit hat kein Trackable ohne eigene Regeln mehrere aktuelle Ortungen.',
@@ -183,8 +297,8 @@ export const germanPages = {
   Enters: 'Tritt ein',
   Entities: 'Objekte',
   'Entities compared': 'Objekte abgeglichen',
-  'Entries and exits of providers, also where those of their trackables say the same':
-    'Eintritte und Austritte von Providern auch dort, wo die ihrer Trackables dasselbe sagen',
+  'Entries and exits of providers, even if their trackables have the same ones':
+    'Eintritte und Austritte von Providern, auch wenn ihre Trackables dieselben haben',
   'Entries and exits, collisions and changes appear here as they happen, from the moment this page was opened.':
     'Eintritte und Austritte, Kollisionen und Änderungen erscheinen hier, während sie geschehen, seit diese Seite geöffnet wurde.',
   'Entries, exits, collisions and changes, as they happen.':
@@ -197,13 +311,21 @@ export const germanPages = {
   'Events arrive.': 'Ereignisse kommen an.',
   'Events cannot be delivered.': 'Ereignisse lassen sich nicht zustellen.',
   'Events in a batch': 'Ereignisse je Bündel',
-  'Events of this time share one mail.': 'Ereignisse aus dieser Zeit kommen in einer Mail.',
+  'Events within this time are sent in one e-mail.': 'Ereignisse aus dieser Zeit kommen in einer Mail.',
   'Events of {hub} arrive.': 'Ereignisse von {hub} kommen an.',
   Failed: 'Gescheitert',
   'Failed requests': 'Gescheiterte Anfragen',
   Failing: 'Gestört',
   'Failing since': 'Gestört seit',
   'Falls silent': 'Verstummt',
+  'Preview other settings': 'Andere Einstellungen ausprobieren',
+  'Preview of other settings': 'Vorschau anderer Einstellungen',
+  'End preview': 'Vorschau beenden',
+  '{outliers} of {locations} locations of the last minute are outliers':
+    '{outliers} von {locations} Ortungen der letzten Minute sind Ausreißer',
+  'Noise: {raw} raw, {filtered} filtered': 'Rauschen: {raw} roh, {filtered} gefiltert',
+  'Lag: {time}': 'Verzögerung: {time}',
+  'Settings to try': 'Testeinstellungen',
   Filtered: 'Gefiltert',
   Finish: 'Beenden',
   Finished: 'Beendet',
@@ -229,7 +351,7 @@ export const germanPages = {
   'How long': 'Wie lange',
   'How many': 'Wie viele',
   'How rule {number} is written': 'Wie Regel {number} geschrieben wird',
-  'Hub id': 'Id des Hubs',
+  'Hub id': 'ID des Hubs',
   Hubs: 'Hubs',
   'Hubs of the cluster': 'Hubs des Clusters',
   'I am at this point now': 'Ich bin jetzt an diesem Punkt',
@@ -253,7 +375,7 @@ export const germanPages = {
   'It is farther from the expected position than the gate of the filter permits.':
     'Sie ist weiter von der erwarteten Position entfernt, als die Schwelle des Filters erlaubt.',
   Items: 'Elemente',
-  'Its marks are lost. The recorded positions remain.':
+  'This deletes its marks. The recorded positions remain.':
     'Seine Markierungen gehen verloren. Die aufgezeichneten Positionen bleiben.',
   'Its value': 'Ihr Wert',
   Joining: 'Tritt bei',
@@ -274,7 +396,7 @@ export const germanPages = {
   'License removed': 'Lizenz entfernt',
   Licensee: 'Lizenznehmer',
   Link: 'Verbindung',
-  'Local positions need the zone that takes the role of theirs.':
+  'Local positions need the zone here that corresponds to theirs.':
     'Lokale Positionen brauchen die Zone, die hier der dortigen entspricht.',
   'Locating rule {number}': 'Ortungsregel {number}',
   'Locating rules': 'Ortungsregeln',
@@ -334,9 +456,9 @@ export const germanPages = {
     'Die Objekte gehören gerade keinem Hub. Ortungen warten, bis einer übernommen hat.',
   'No license key is set; the hub needs none.': 'Es ist kein Lizenzschlüssel gesetzt; der Hub braucht keinen.',
   'No links yet': 'Noch keine Verbindungen',
-  'No mails': 'Keine Mails',
-  'No mails from': 'Keine Mails ab',
-  'No mails until': 'Keine Mails bis',
+  'Quiet hours': 'Ruhezeiten',
+  'No e-mails from': 'Keine Mails ab',
+  'No e-mails until': 'Keine Mails bis',
   'No movements between fences during this time.': 'Keine Bewegungen zwischen Geofences in dieser Zeit.',
   'No rules yet': 'Noch keine Regeln',
   'No rules: the newest location counts': 'Keine Regeln: Die neueste Ortung gilt',
@@ -367,7 +489,7 @@ export const germanPages = {
   'one of these fences': 'einen dieser Geofences',
   'one of these providers': 'einer dieser Provider',
   'one of these trackables': 'eins dieser Trackables',
-  'one of those': 'eins von jenen',
+  'one of those': 'einem der ausgewählten',
   'One per line, such as {example}.': 'Je Zeile ein Eintrag, etwa {example}.',
   'One per line, such as {example}. They apply to all topics that have them.':
     'Je Zeile ein Eintrag, etwa {example}. Sie gelten für alle Themen, die sie kennen.',
@@ -388,13 +510,13 @@ export const germanPages = {
   Parameters: 'Parameter',
   Partitions: 'Partitionen',
   'Passed by': 'Erkannt durch',
-  Passes: 'Durchgänge',
+  Passes: 'Vorbeigänge',
   'Paste a payload to see its locations.': 'Fügen Sie eine Nachricht ein, um ihre Ortungen zu sehen.',
   Paused: 'Angehalten',
   'Play a sound in this browser when an alert is raised':
     'In diesem Browser einen Ton spielen, wenn ein Alarm ausgelöst wird',
   Positions: 'Positionen',
-  'Prefix of ids': 'Präfix der Ids',
+  'Prefix of ids': 'Präfix der IDs',
   previous: 'voriger',
   Print: 'Drucken',
   Processed: 'Verarbeitet',
@@ -445,7 +567,7 @@ export const germanPages = {
   'Search alerts': 'Alarme suchen',
   'Search events': 'Ereignisse suchen',
   'Search names': 'Namen suchen',
-  'Search names and ids': 'Namen und Ids suchen',
+  'Search names and ids': 'Namen und IDs suchen',
   'Search providers': 'Provider suchen',
   'Search to find more': 'Suchen, um mehr zu finden',
   'Search trackables': 'Trackables suchen',
@@ -457,7 +579,7 @@ export const germanPages = {
   'Sent to clients': 'An Clients gesendet',
   Sessions: 'Sitzungen',
   'Set it if both hubs use the same ids for different objects.':
-    'Nötig, wenn beide Hubs gleiche Ids für verschiedene Objekte verwenden.',
+    'Nötig, wenn beide Hubs gleiche IDs für verschiedene Objekte verwenden.',
   'Set license key': 'Lizenzschlüssel setzen',
   'Set {setting} to start recording.': '{setting} startet die Aufzeichnung.',
   Settings: 'Einstellungen',
@@ -477,7 +599,7 @@ export const germanPages = {
   'Source as JSON': 'Quelle als JSON',
   'Sources appear with the first location that names them. None has arrived since the hub was started.':
     'Quellen erscheinen mit der ersten Ortung, die sie nennt. Seit dem Start des Hubs ist keine eingetroffen.',
-  'Sources or zones of the other hub, and those that take their role here: {example}.':
+  'Sources or zones of the other hub, and the corresponding ones here: {example}.':
     'Quellen oder Zonen des anderen Hubs und die, die ihnen hier entsprechen: {example}.',
   'Speed in m/s': 'Geschwindigkeit in m/s',
   'Speed in meters per second': 'Geschwindigkeit in Metern pro Sekunde',
@@ -525,10 +647,27 @@ export const germanPages = {
     'Der Hub hat aufgegeben. Setzen Sie fort, wenn das Ziel wieder Ereignisse annimmt.',
   'The hub has not answered for a few seconds. The page may be out of date.':
     'Der Hub hat seit einigen Sekunden nicht geantwortet. Die Seite ist möglicherweise veraltet.',
-  'The hub needs no license key and works as ever.': 'Der Hub braucht keinen Lizenzschlüssel und arbeitet wie immer.',
+  'The hub needs no license key. All features work without one.':
+    'Der Hub braucht keinen Lizenzschlüssel. Alle Funktionen sind ohne ihn verfügbar.',
   'This rule raises no more alerts. Alerts that it has raised stay until they are cleared.':
     'Diese Regel löst keine Alarme mehr aus. Ausgelöste Alarme bleiben, bis sie aufgehoben werden.',
   'The hub retries every few seconds.': 'Der Hub versucht es alle paar Sekunden erneut.',
+  'Who has changed what, when and from where, and who has read the history.':
+    'Wer wann von wo was geändert und wer den Verlauf gelesen hat.',
+  'Without a time, the key is valid until it is revoked.': 'Ohne Zeit gilt der Schlüssel, bis er widerrufen wird.',
+  Until: 'Bis',
+  'Until a time': 'Bis zu einer Zeit',
+  'Until tomorrow, 6:00': 'Bis morgen, 6:00',
+  'Use of fences': 'Nutzung der Geofences',
+  Utilization: 'Auslastung',
+  'Visits, dwell times and utilization of fences, to print or to save.':
+    'Aufenthalte, Verweildauern und Auslastung von Geofences, zum Drucken oder Speichern.',
+  'Who is at a muster point, and where the others were last seen.':
+    'Wer an einem Sammelpunkt ist, und wo die anderen zuletzt gesehen wurden.',
+  'Would have triggered in the last {span}: {times}, or {hourly} an hour.':
+    'Hätte in den letzten {span} ausgelöst: {times}, also {hourly} je Stunde.',
+  'Would have triggered in the last {span}: {times}.': 'Hätte in den letzten {span} ausgelöst: {times}.',
+  'Your name': 'Ihr Name',
   'Your rules run around the clock, even when this page is closed.':
     'Ihre Regeln laufen rund um die Uhr, auch wenn diese Seite geschlossen ist.',
   'The hub writes all data to its database.': 'Der Hub schreibt alle Daten in seine Datenbank.',
@@ -561,12 +700,12 @@ export const germanPages = {
   'The rules are saved': 'Die Regeln sind gespeichert',
   'the same': 'gleich',
   'The sink continues there and resumes if it is paused. The receiver gets events again, with the same ids.':
-    'Das Ziel macht dort weiter, auch wenn es angehalten ist. Der Empfänger erhält Ereignisse erneut, mit gleichen Ids.',
+    'Das Ziel macht dort weiter, auch wenn es angehalten ist. Der Empfänger erhält Ereignisse erneut, mit gleichen IDs.',
   'The state of the cluster is unknown while no hub answers.':
     'Der Zustand des Clusters ist unbekannt, solange kein Hub antwortet.',
   'The state of the database is unknown while the hub does not answer.':
     'Der Zustand der Datenbank ist unbekannt, solange der Hub nicht antwortet.',
-  'The state of the hub, and what it is doing.': 'Wie es dem Hub geht und was er gerade tut.',
+  'The state of the hub, and what it is doing.': 'Zustand und Auslastung des Hubs.',
   'The target accepted the test event after {long}.': 'Das Ziel hat das Testereignis nach {long} angenommen.',
   'The target did not accept the test event, after {long}: {why}':
     'Das Ziel hat das Testereignis nach {long} nicht angenommen: {why}',
@@ -641,7 +780,7 @@ export const germanPages = {
   'Methods of the hub and of the clients connected to it.': 'Methoden des Hubs und der mit ihm verbundenen Clients.',
   'An object that moves into a {fence} causes an entry.':
     'Ein Objekt, das sich in einen {fence} bewegt, löst einen Eintritt aus.',
-  'Where to continue': 'Wo es weitergeht',
+  'Where to continue': 'Startpunkt',
   'Which fences': 'Welche Geofences',
   'Rules choose the location of a trackable with several providers. They apply to all trackables without rules of their own.':
     'Regeln wählen die Ortung eines Trackables mit mehreren Providern. Sie gelten für alle Trackables ohne eigene Regeln.',
@@ -660,6 +799,7 @@ export const germanPages = {
   'You can view these, but not change them': 'Sie können diese ansehen, aber nicht ändern',
   'You may not follow {topics}.': '{topics} dürfen Sie nicht verfolgen.',
   'Your roles do not permit you to call this method.': 'Ihre Rollen erlauben den Aufruf dieser Methode nicht.',
+  '{count} changed members': '{count} geänderte Felder',
   '{count} ISO 24730': '{count} ISO 24730',
   '{count} mapped, {skipped} skipped, {refused} rejected':
     '{count} abgebildet, {skipped} übersprungen, {refused} abgelehnt',
@@ -667,12 +807,14 @@ export const germanPages = {
   '{count} of {total} hubs': '{count} von {total} Hubs',
   '{count} reconnects': '{count}-mal neu verbunden',
   '{count} records': '{count} Einträge',
+  '{count} rows of {name} are erased': '{count} Einträge von {name} sind gelöscht',
   '{count}, last in {last}': '{count}, die letzte in {last}',
   '{count}, {active} active': '{count}, davon {active} aktiv',
   '{count}× marked': '{count}× markiert',
   '{distance} from the last position': '{distance} von der letzten Position',
   '{from} to {to}': '{from} bis {to}',
   '{name} is marked': '{name} ist markiert',
+  '{name} is safe': '{name} ist in Sicherheit',
   '{outliers} of {locations} locations are outliers': '{outliers} von {locations} Ortungen sind Ausreißer',
   '{size}, since {time}': '{size}, seit {time}',
   '{things}, and more': '{things} und mehr',
@@ -681,7 +823,7 @@ export const germanPages = {
     '1 Objekt, das jetzt darin ist, löst dies beim Austritt aus.',
   '1 object inside now would have triggered this.': '1 Objekt, das jetzt darin ist, hätte dies ausgelöst.',
   'Each collision triggers this when it begins.': 'Jede Kollision löst dies aus, sobald sie beginnt.',
-  'Each crossing triggers this.': 'Jede Überquerung löst dies aus.',
+  'Each crossing triggers this.': 'Jedes Passieren löst dies aus.',
   'Farther away now: {some}.': 'Jetzt weiter entfernt: {some}.',
   'Faster now: {some}.': 'Jetzt schneller: {some}.',
   'Fences below the minimum now: {some}.': 'Geofences jetzt unter dem Minimum: {some}.',
@@ -720,7 +862,7 @@ export const germanPages = {
   'A trackable is an object that its providers locate.':
     'Ein Trackable ist ein Objekt, das über seine Provider geortet wird.',
   'A UTM or UPS code.': 'Ein Code für UTM oder UPS.',
-  'A way through a fence and its bands': 'Ein Weg durch einen Geofence und seine Bänder',
+  'A path through a fence and its bands': 'Ein Weg durch einen Geofence und seine Bänder',
   'a zone': 'einer Zone',
   'A zone is the area of a locating system, and georeferences its coordinates.':
     'Eine Zone ist der Bereich eines Ortungssystems und georeferenziert dessen Koordinaten.',
@@ -744,17 +886,17 @@ export const germanPages = {
     'Ein Filter glättet Bewegungen und übergeht falsche Positionen. Provider können diese Werte überschreiben.',
   'A filter smooths motions and ignores wrong positions. Values set here override those of the trackable.':
     'Ein Filter glättet Bewegungen und übergeht falsche Positionen. Werte von hier gehen denen des Trackables vor.',
-  'A location that requires a higher speed is an outlier; otherwise any.':
-    'Eine Ortung, die eine höhere Geschwindigkeit erfordert, ist ein Ausreißer; sonst beliebig.',
+  'A location that requires a higher speed is an outlier. Default: no limit.':
+    'Eine Ortung, die eine höhere Geschwindigkeit erfordert, ist ein Ausreißer. Standard: unbegrenzt.',
   Acceleration: 'Beschleunigung',
   'Accuracy of locations without one': 'Genauigkeit von Ortungen ohne Angabe',
   'All providers together': 'Alle Provider zusammen',
   'As configured': 'Wie konfiguriert',
-  'Deviation above which a location is an outlier; otherwise 13.8. Smaller values reject more.':
-    'Abweichung, ab der eine Ortung ein Ausreißer ist; sonst 13,8. Kleinere Werte verwerfen mehr.',
+  'Deviation above which a location is an outlier. Default: 13.8. Smaller values reject more.':
+    'Abweichung, ab der eine Ortung ein Ausreißer ist. Standard: 13,8. Kleinere Werte verwerfen mehr.',
   'Filter of positions': 'Filter der Positionen',
-  'For so long locations must report another floor; otherwise 0 s.':
-    'So lange müssen Ortungen eine andere Etage melden; sonst 0 s.',
+  'How long locations must report another floor. Default: 0 s.':
+    'Wie lange Ortungen eine andere Etage melden müssen. Standard: 0 s.',
   Gate: 'Schwelle',
   'Locations in use': 'Verwendete Ortungen',
   'Maximum gap': 'Längste Lücke',
@@ -762,15 +904,15 @@ export const germanPages = {
   'Motion at constant velocity': 'Bewegung mit konstanter Geschwindigkeit',
   'No filter': 'Kein Filter',
   'Outliers until a restart': 'Ausreißer bis zum Neustart',
-  'So many outliers in agreement move the object there; otherwise 3.':
-    'So viele übereinstimmende Ausreißer versetzen das Objekt dorthin; sonst 3.',
-  'Standard deviation per axis; otherwise 0.5 m.': 'Standardabweichung je Achse; sonst 0,5 m.',
-  'The filter restarts after a longer gap; otherwise 5 s.':
-    'Nach einer längeren Lücke beginnt der Filter neu; sonst 5 s.',
-  'The one that the locating rules choose': 'Die, welche die Ortungsregeln wählen',
+  'Number of matching outliers that move the object there. Default: 3.':
+    'Zahl übereinstimmender Ausreißer, die das Objekt dorthin versetzen. Standard: 3.',
+  'Standard deviation per axis. Default: 0.5 m.': 'Standardabweichung je Achse. Standard: 0,5 m.',
+  'The filter restarts after a longer gap. Default: 5 s.':
+    'Nach einer längeren Lücke beginnt der Filter neu. Standard: 5 s.',
+  'The one that the locating rules choose': 'Die von den Ortungsregeln gewählte',
   'Time until the floor changes': 'Zeit bis zum Wechsel der Etage',
-  'Typical changes of the velocity; otherwise 1 m/s². Smaller values smooth more.':
-    'Übliche Änderungen der Geschwindigkeit; sonst 1 m/s². Kleinere Werte glätten mehr.',
+  'Typical changes of the velocity. Default: 1 m/s². Smaller values smooth more.':
+    'Übliche Änderungen der Geschwindigkeit. Standard: 1 m/s². Kleinere Werte glätten mehr.',
   'Forget the zone after': 'Zone vergessen nach',
   'Keep a tag until another reader wins': 'Ein Tag behalten, bis ein anderes Lesegerät gewinnt',
   'Largest gap to a neighbor': 'Größter Abstand zu einem Nachbarn',
@@ -787,9 +929,7 @@ export const germanPages = {
   'All {kind}': 'Alle {kind}',
   'An anchor is a fixed device of a locating system.': 'Ein Anker ist ein festes Gerät eines Ortungssystems.',
   'An earlier row without an id has the same name. This row becomes another trackable.':
-    'Eine frühere Zeile ohne Id hat denselben Namen. Aus dieser Zeile wird ein weiteres Trackable.',
-  'An image of the floor, which all maps show in its position.':
-    'Ein Bild der Etage, das alle Karten an seinem Platz zeigen.',
+    'Eine frühere Zeile ohne ID hat denselben Namen. Aus dieser Zeile wird ein weiteres Trackable.',
   'An origin in a UTM or UPS plane, and the rotation of the axes.':
     'Ein Ursprung in einer UTM- oder UPS-Ebene und die Drehung der Achsen.',
   'Anchors with geographic and local positions georeference the zone instead of its points.':
@@ -797,11 +937,10 @@ export const germanPages = {
   'Anchors with geographic and local positions help to georeference their zone.':
     'Anker mit geografischer und lokaler Position helfen, ihre Zone zu georeferenzieren.',
   '… and the same one on {other}': '… und denselben auf {other}',
-  'Another image': 'Anderes Bild',
   'Another user has changed this in the meantime. Choose which values to keep, then save again.':
     'Inzwischen hat jemand anderes dies geändert. Wählen Sie, welche Werte bleiben, und speichern Sie erneut.',
   'Another user has changed this {kind} in the meantime.':
-    'Inzwischen hat jemand anderes Änderungen gespeichert ({kind}).',
+    'Inzwischen hat jemand anderes {kind|diesen|diese|dieses} {kind} geändert.',
   'any time': 'beliebig',
   Apart: 'Getrennt',
   'Import 1 item': '1 Eintrag importieren',
@@ -825,7 +964,6 @@ export const germanPages = {
   Checking: 'Wird geprüft',
   'Choose a file': 'Datei wählen',
   'Choose a zone': 'Zone wählen',
-  'Choose an image': 'Bild wählen',
   'Choose fences below to see them here.': 'Wählen Sie unten Geofences, um sie hier zu sehen.',
   'Choose how to draw the fence.': 'Wählen Sie, wie Sie den Geofence zeichnen.',
   'Choose whose values to keep': 'Wählen Sie, wessen Werte bleiben',
@@ -838,27 +976,36 @@ export const germanPages = {
   'Clear: {alert}': 'Aufheben: {alert}',
   'Clear {count}': '{count} aufheben',
   'Clear {count}: {alert}': '{count} aufheben: {alert}',
-  'Click a point here …': 'Klicken Sie hier einen Punkt …',
+  'Click a point here …': 'Klicken Sie hier auf einen Punkt …',
   'Click or drag to move it': 'Klicken oder ziehen, um ihn zu bewegen',
   'Match points': 'Punkte zuordnen',
   'Click the corners of the line. Double-click to finish. Escape removes the last one.':
-    'Klicken Sie die Ecken der Linie. Ein Doppelklick beendet sie. Escape entfernt die letzte.',
-  'Click the center, then the edge.': 'Klicken Sie die Mitte, dann den Rand.',
+    'Klicken Sie auf die Ecken der Linie. Ein Doppelklick beendet sie. Escape entfernt die letzte.',
+  'Click the center, then the edge.': 'Klicken Sie auf die Mitte, dann auf den Rand.',
   'Click the corners. Double-click, or click the first one, to finish. Escape removes the last one.':
-    'Klicken Sie die Ecken. Ein Doppelklick oder ein Klick auf die erste schließt ab. Escape entfernt die letzte.',
+    'Klicken Sie auf die Ecken. Ein Doppelklick oder ein Klick auf die erste schließt ab. Escape entfernt die letzte.',
   'Click the corners; double-click to finish. The first corner is the origin of the zone, and the first edge its x axis.':
-    'Klicken Sie die Ecken; ein Doppelklick schließt ab. Die erste Ecke ist der Ursprung der Zone, die erste Kante ihre x-Achse.',
-  'Click where it is': 'Klicken Sie, wo es ist',
+    'Klicken Sie auf die Ecken; ein Doppelklick schließt ab. Die erste Ecke ist der Ursprung der Zone, die erste Kante ihre x-Achse.',
+  'Click where it is': 'Klicken Sie auf seine Position',
   'Click where it is on the map, or enter its longitude and latitude.':
-    'Klicken Sie auf der Karte, wo es ist, oder geben Sie Länge und Breite ein.',
+    'Klicken Sie auf der Karte auf seine Position, oder geben Sie Länge und Breite ein.',
   Collision: 'Kollision',
   Column: 'Spalte',
   'Column {number} has no heading': 'Spalte {number} hat keine Überschrift',
   '{column} means': '{column} bedeutet',
   '{column} of point {number}': '{column} von Punkt {number}',
   Command: 'Befehl',
+  '{range} compared with {other}': '{range} verglichen mit {other}',
+  'about the same': 'etwa gleich',
+  'Another time': 'Eine andere Zeit',
+  'at least {long} less': 'mindestens {long} weniger',
+  'at least {long} more': 'mindestens {long} mehr',
+  'Compare with': 'Vergleichen mit',
+  'Difference in time per {length} square': 'Unterschied der Zeit je Quadrat von {length}',
+  'One day earlier': 'Einen Tag früher',
+  'One week earlier': 'Eine Woche früher',
   'Compare with the hub': 'Mit dem Hub vergleichen',
-  'Continue with the new {kind}': 'Weiter mit dem Entwurf: {kind}',
+  'Continue with the new {kind}': 'Weiter mit {kind|dem neuen|der neuen|dem neuen} {kind}',
   'Copy as curl': 'Als curl kopieren',
   'Copy JSON': 'JSON kopieren',
   'Copy {name} as curl': '{name} als curl kopieren',
@@ -867,7 +1014,7 @@ export const germanPages = {
   Corners: 'Ecken',
   Counted: 'Gezählt',
   'Clears {count} alerts for all users. A condition that still holds raises its next alert only after it has ended.':
-    '{count} Alarme werden für alle aufgehoben. Was andauert, löst erst wieder aus, wenn es einmal vorbei war.',
+    '{count} Alarme werden für alle aufgehoben. Eine andauernde Bedingung löst erst wieder aus, nachdem sie geendet hat.',
   '{count} cannot be used': '{count} sind nicht verwendbar',
   '{count} items are skipped.': '{count} Einträge werden übersprungen.',
   '{count} more': '{count} weitere',
@@ -886,7 +1033,7 @@ export const germanPages = {
   'Create {kind}': '{kind} anlegen',
   Delete: 'Löschen',
   'Delete items that are only in the hub: {count}': 'Einträge löschen, die nur im Hub sind: {count}',
-  'Delete this {kind}?': '{kind} löschen?',
+  'Delete this {kind}?': '{kind|Diesen|Diese|Dieses} {kind} löschen?',
   'Delete values that are missing in the file: {count}': 'Werte löschen, die in der Datei fehlen: {count}',
   'Delete {count} {kind}': '{count} {kind} löschen',
   'Delete {what}?': '{what} löschen?',
@@ -911,7 +1058,7 @@ export const germanPages = {
   'Draw an area, and the hub reports objects that enter or leave it.':
     'Zeichnen Sie eine Fläche, und der Hub meldet Objekte, die sie betreten oder verlassen.',
   'Draw its area, click pairs of points, or enter its size: the hub cannot place it yet.':
-    'Zeichnen Sie die Fläche, klicken Sie Punktepaare, oder geben Sie die Größe ein: Der Hub kann sie noch nicht platzieren.',
+    'Zeichnen Sie die Fläche, klicken Sie auf Punktepaare, oder geben Sie die Größe ein: Der Hub kann sie noch nicht platzieren.',
   'Draw the area': 'Fläche zeichnen',
   'Draw the fence on the map, or enter its corners.':
     'Zeichnen Sie den Geofence auf der Karte, oder geben Sie seine Ecken ein.',
@@ -933,10 +1080,10 @@ export const germanPages = {
   'Enter its longitude and latitude, or move the map to the place.':
     'Geben Sie Länge und Breite ein, oder bewegen Sie die Karte an den Ort.',
   'Enter the center, the width, and the clockwise rotation of the top from north. Or click pairs of points on the map and on the plan.':
-    'Geben Sie Mitte, Breite und die Drehung der Oberkante gegen Nord im Uhrzeigersinn ein. Oder klicken Sie Punktepaare auf der Karte und auf dem Plan.',
+    'Geben Sie Mitte, Breite und die Drehung der Oberkante gegen Nord im Uhrzeigersinn ein. Oder klicken Sie auf Punktepaare auf der Karte und auf dem Plan.',
   'Enter the code of the plane, for example EPSG:32632.': 'Geben Sie den Code der Ebene ein, zum Beispiel EPSG:32632.',
-  'Enter the id that it reports.': 'Geben Sie die Id ein, die er meldet.',
-  'Enter the id that its locating system gives it.': 'Geben Sie die Id ein, die ihm sein Ortungssystem gibt.',
+  'Enter the id that it reports.': 'Geben Sie die ID ein, die er meldet.',
+  'Enter the id that its locating system gives it.': 'Geben Sie die ID ein, die ihm sein Ortungssystem gibt.',
   'Entering and leaving': 'Eintreten und Austreten',
   'Entering and leaving fences': 'Eintreten in und Austreten aus Geofences',
   Entity: 'Eintrag',
@@ -967,6 +1114,8 @@ export const germanPages = {
   'Fixed devices of locating systems.': 'Feste Geräte von Ortungssystemen.',
   'Floor of {name}': 'Etage von {name}',
   'Floor plan': 'Grundriss',
+  Floors: 'Etagen',
+  'Floors of {building}': 'Etagen von {building}',
   'floor {floor}': 'Etage {floor}',
   'For example': 'Zum Beispiel',
   'For example a reader on a forklift.': 'Zum Beispiel ein Lesegerät auf einem Stapler.',
@@ -974,9 +1123,9 @@ export const germanPages = {
   'For example Forklift 7': 'Zum Beispiel Stapler 7',
   'For example Hall 3': 'Zum Beispiel Halle 3',
   'For Google Earth and other maps. Importing it again preserves ids.':
-    'Für Google Earth und andere Karten. Beim erneuten Import bleiben die Ids erhalten.',
+    'Für Google Earth und andere Karten. Beim erneuten Import bleiben die IDs erhalten.',
   'For maps and GIS. Importing it again preserves ids.':
-    'Für Karten und GIS. Beim erneuten Import bleiben die Ids erhalten.',
+    'Für Karten und GIS. Beim erneuten Import bleiben die IDs erhalten.',
   'For spreadsheets: one file per kind.': 'Für Tabellenkalkulationen: eine Datei je Art.',
   '{found} ends no open element': '{found} beendet kein offenes Element',
   '{from} to {to} of {total}': '{from} bis {to} von {total}',
@@ -1022,13 +1171,13 @@ export const germanPages = {
   Included: 'Einbezogen',
   'Inside fences over time': 'In Geofences im Lauf der Zeit',
   '$INSUNITS: {units} is not a supported unit of length': '$INSUNITS: {units} ist keine unterstützte Längeneinheit',
-  'It becomes a property, {count} times, for example {example}.':
-    'Es wird {count}-mal eine Eigenschaft, zum Beispiel {example}.',
+  'It becomes a property ({count} times), for example {example}.':
+    'Es wird zur Eigenschaft ({count}-mal), zum Beispiel {example}.',
   'It belongs to no trackable': 'Er gehört zu keinem Trackable',
   'It cannot be drawn: its geometry is invalid.': 'Das lässt sich nicht zeichnen: Die Geometrie ist ungültig.',
   'It has fewer than three corners.': 'Es hat weniger als drei Ecken.',
   'It has neither id nor name. The row number identifies the trackable.':
-    'Weder Id noch Name: Die Zeilennummer identifiziert das Trackable.',
+    'Weder ID noch Name: Die Zeilennummer identifiziert das Trackable.',
   'it has no elements': 'sie hat keine Elemente',
   'It has no geometry.': 'Es hat keine Geometrie.',
   'It has no name.': 'Es hat keinen Namen.',
@@ -1046,8 +1195,8 @@ export const germanPages = {
     'Seine Koordinaten haben überall dasselbe Trennzeichen und zeigen so nicht, wo eine Position endet.',
   'Its detection range.': 'Ihre Reichweite.',
   'Its id in the locating system, as in the source of locations.':
-    'Ihre Id im Ortungssystem, wie in der Quelle der Ortungen.',
-  'Its id in the locating system.': 'Seine Id im Ortungssystem.',
+    'Ihre ID im Ortungssystem, wie in der Quelle der Ortungen.',
+  'Its id in the locating system.': 'Seine ID im Ortungssystem.',
   'Its layer {layer} is frozen.': 'Sein Layer {layer} ist gefroren.',
   'Its layer {layer} is off.': 'Sein Layer {layer} ist aus.',
   'Its provider {tag} is also the provider of {other}.': 'Sein Provider {tag} gehört auch zu {other}.',
@@ -1098,7 +1247,7 @@ export const germanPages = {
   never: 'nie',
   New: 'Neu',
   'New fence': 'Neuer Geofence',
-  'New {kind}': 'Neu: {kind}',
+  'New {kind}': '{kind|Neuer|Neue|Neues} {kind}',
   'newest: {ago}': 'neuester: {ago}',
   'Next page': 'Nächste Seite',
   'No changes to save': 'Keine Änderungen zu speichern',
@@ -1106,7 +1255,7 @@ export const germanPages = {
   'No fences yet': 'Noch keine Geofences',
   'no provider': 'kein Provider',
   'No row has the id "{id}" of its parent: it becomes a property.':
-    'Keine Zeile hat die Id „{id}“ des Trägers: Sie wird zur Eigenschaft.',
+    'Keine Zeile hat die ID „{id}“ des Trägers: Sie wird zur Eigenschaft.',
   'No such {kind}': 'Nicht gefunden: {kind}',
   'no zone': 'keine Zone',
   'No {kind} match the filter.': 'Der Filter trifft auf keine {kind} zu.',
@@ -1125,10 +1274,10 @@ export const germanPages = {
   'Nothing found': 'Nichts gefunden',
   'Nothing is drawn yet': 'Noch ist nichts gezeichnet',
   Now: 'Jetzt',
-  'Now click the same point here': 'Klicken Sie jetzt denselben Punkt hier',
+  'Now click the same point here': 'Klicken Sie jetzt hier auf denselben Punkt',
   'Number format': 'Zahlenformat',
   'Objects that the reader or beacon detects are near it.':
-    'Was das Lesegerät oder der Beacon erkennt, ist in seiner Nähe.',
+    'Objekte, die das Lesegerät oder der Beacon erkennt, sind in der Nähe.',
   'Objects that their providers locate: vehicles, tools, people.':
     'Objekte, die über ihre Provider geortet werden: Fahrzeuge, Werkzeuge, Menschen.',
   '{object} entered {fence}': '{object} hat {fence} betreten',
@@ -1157,7 +1306,6 @@ export const germanPages = {
   'Page {page} of {pages}': 'Seite {page} von {pages}',
   Pages: 'Seiten',
   'Place image': 'Bild platzieren',
-  'Place it': 'Platzieren',
   'Place the corners': 'Ecken platzieren',
   'Place the zone by its plan': 'Zone durch ihren Plan platzieren',
   Placemarks: 'Ortsmarken',
@@ -1203,8 +1351,8 @@ export const germanPages = {
   'Saving …': 'Wird gespeichert …',
   'Search all lists': 'Alle Listen durchsuchen',
   'Search fences': 'Geofences suchen',
-  'Search name, id and properties': 'Name, Id und Eigenschaften suchen',
-  'Search names, ids and properties': 'Namen, Ids und Eigenschaften suchen',
+  'Search name, id and properties': 'Name, ID und Eigenschaften suchen',
+  'Search names, ids and properties': 'Namen, IDs und Eigenschaften suchen',
   'Search {kind}': '{kind} suchen',
   'Select all {count} found': 'Alle {count} gefundenen auswählen',
   'Select the number format: {numbers} is ambiguous.': 'Wählen Sie das Zahlenformat: {numbers} ist mehrdeutig.',
@@ -1232,7 +1380,7 @@ export const germanPages = {
   'Sources of positions: tags, phones, readers. The hub creates them with their first position.':
     'Quellen von Positionen: Tags, Telefone, Lesegeräte. Der Hub legt sie mit ihrer ersten Position an.',
   'Start with the area of a locating system: place its floor plan on the map, draw it, or click points with known coordinates.':
-    'Beginnen Sie mit dem Bereich eines Ortungssystems: Legen Sie seinen Grundriss auf die Karte, zeichnen Sie ihn, oder klicken Sie Punkte mit bekannten Koordinaten.',
+    'Beginnen Sie mit dem Bereich eines Ortungssystems: Legen Sie seinen Grundriss auf die Karte, zeichnen Sie ihn, oder klicken Sie auf Punkte mit bekannten Koordinaten.',
   'Stop the import': 'Import abbrechen',
   Swap: 'Tauschen',
   'Swap longitude and latitude': 'Länge und Breite vertauschen',
@@ -1288,10 +1436,10 @@ export const germanPages = {
   'The hub was restarted in the meantime. Check whether the import was made.':
     'Der Hub wurde inzwischen neu gestartet. Prüfen Sie, ob der Import erfolgt ist.',
   'The id "{id}" is not a UUID. A UUID is derived from it, and the id becomes a property.':
-    'Die Id „{id}“ ist keine UUID. Daraus wird eine UUID abgeleitet, und die Id wird zur Eigenschaft.',
+    'Die ID „{id}“ ist keine UUID. Daraus wird eine UUID abgeleitet, und die ID wird zur Eigenschaft.',
   'The id that a tag, phone or reader reports. Unknown ids wait for their first position.':
-    'Die Id, die ein Tag, Telefon oder Lesegerät meldet. Unbekannte Ids warten auf ihre erste Position.',
-  'The id that it reports, for example a MAC address.': 'Die Id, die er meldet, zum Beispiel eine MAC-Adresse.',
+    'Die ID, die ein Tag, Telefon oder Lesegerät meldet. Unbekannte IDs warten auf ihre erste Position.',
+  'The id that it reports, for example a MAC address.': 'Die ID, die er meldet, zum Beispiel eine MAC-Adresse.',
   'The image is too large to store with the zone': 'Das Bild ist zu groß, um es mit der Zone zu speichern',
   'The import was stopped. Nothing has changed.': 'Der Import wurde abgebrochen. Nichts hat sich geändert.',
   'The KMZ file cannot be read: {message}. Save it as KML.':
@@ -1308,13 +1456,13 @@ export const germanPages = {
   'the map of the zone': 'der Karte der Zone',
   'the meters of a zone': 'den Metern einer Zone',
   'the meters of its zone': 'den Metern seiner Zone',
-  'The number at "{path}" is too large to be kept.': 'Die Zahl bei „{path}“ ist zu groß, um sie zu speichern.',
+  'The number at "{path}" is too large to be stored.': 'Die Zahl bei „{path}“ ist zu groß, um sie zu speichern.',
   'the plan': 'dem Plan',
   'The points are {drawn} apart in the drawing, and {site} in the zone.':
     'In der Zeichnung sind die Punkte {drawn} auseinander, in der Zone {site}.',
   'The scale must be above 0.': 'Der Maßstab muss über 0 liegen.',
   'The search finds words in names, ids, external IDs and properties that start with your search terms.':
-    'Die Suche findet Wörter in Namen, Ids, externen Ids und Eigenschaften, die mit Ihren Suchbegriffen beginnen.',
+    'Die Suche findet Wörter in Namen, IDs, externen IDs und Eigenschaften, die mit Ihren Suchbegriffen beginnen.',
   'The shape from above, traveling upwards': 'Die Form von oben, Fahrtrichtung nach oben',
   'the tag of {name} is damaged': 'das Tag von {name} ist beschädigt',
   'The WGS 84 ellipsoid': 'Dem WGS-84-Ellipsoid',
@@ -1322,7 +1470,7 @@ export const germanPages = {
   'The zone of its local position.': 'Die Zone seiner lokalen Position.',
   "The zone's own meters": 'Die eigenen Meter der Zone',
   "the zone's own meters": 'den eigenen Metern der Zone',
-  'There is no such {kind}': 'Das gibt es nicht: {kind}',
+  'There is no such {kind}': '{kind|Diesen|Diese|Dieses} {kind} gibt es nicht',
   'These are {count} numbers': 'Das sind {count} Zahlen',
   'These points determine no position': 'Diese Punkte ergeben keine Position',
   'These rules apply instead of those of the hub.': 'Diese Regeln gelten statt der des Hubs.',
@@ -1350,9 +1498,9 @@ export const germanPages = {
     'Das muss ein Objekt in geschweiften Klammern sein, etwa {example}.',
   'This region is in {crs}. Edit it in the table; the map updates when you save.':
     'Diese Fläche ist in {crs} angegeben. Bearbeiten Sie sie in der Tabelle; die Karte folgt beim Speichern.',
-  'this {kind}': '{kind}',
+  'this {kind}': '{kind|Diesen|Diese|Dieses} {kind}',
   'This {kind} has been deleted. It can no longer be saved.':
-    'Das wurde gelöscht ({kind}). Es lässt sich nicht mehr speichern.',
+    '{kind|Dieser|Diese|Dieses} {kind} wurde gelöscht. Speichern ist nicht mehr möglich.',
   'This {kind} is stored in {stored}, but was drawn in {drawn}. Saving stores it in {drawn}.':
     'Bisher in {stored}, jetzt gezeichnet in {drawn} ({kind}). Beim Speichern gilt {drawn}.',
   'To be deleted': 'Zu löschen',
@@ -1364,7 +1512,7 @@ export const germanPages = {
   '{type} · floor {floor} · {placing}': '{type} · Etage {floor} · {placing}',
   Unassigned: 'Nicht zugewiesen',
   Unknown: 'Unbekannt',
-  'unknown id': 'unbekannte Id',
+  'unknown id': 'unbekannte ID',
   'Use the outline of a zone': 'Umriss einer Zone verwenden',
   'Use theirs': 'Andere Werte übernehmen',
   'Values set here override those of the fences.': 'Hier gesetzte Werte haben Vorrang vor denen der Geofences.',
@@ -1374,11 +1522,11 @@ export const germanPages = {
   'Values that are missing in the file': 'Werte, die in der Datei fehlen',
   Virtual: 'Virtuell',
   'Waiting for other changes': 'Wartet auf andere Änderungen',
-  'Waiting for the hub to place it': 'Wartet, dass der Hub es platziert',
+  'Waiting for the hub to place it': 'Warten auf die Platzierung durch den Hub',
   '{what} copied': '{what} kopiert',
   '{what} could not be copied: the browser does not allow it':
     '{what} ließ sich nicht kopieren: Der Browser erlaubt es nicht',
-  '{what} could not be restored. {reason}': '{what} ließen sich nicht wiederherstellen. {reason}',
+  '{what} could not be restored. {reason}': 'Wiederherstellen fehlgeschlagen: {what}. {reason}',
   '{what} deleted': '{what} gelöscht',
   Width: 'Breite',
   'Width of the image': 'Breite des Bildes',
@@ -1395,7 +1543,7 @@ export const germanPages = {
   'y in the drawing': 'y in der Zeichnung',
   'y in the zone': 'y in der Zone',
   '{yName} of {name}': '{yName} von {name}',
-  'You are not allowed to create a {kind}': 'Sie dürfen das nicht anlegen: {kind}',
+  'You are not allowed to create a {kind}': 'Sie dürfen {kind|keinen|keine|kein} {kind} anlegen',
   'You are not allowed to create them.': 'Sie dürfen keine anlegen.',
   'You can undo this for half a minute.': 'Sie können das eine halbe Minute lang rückgängig machen.',
   'You can view this, but not change it': 'Sie können das ansehen, aber nicht ändern',
@@ -1407,4 +1555,58 @@ export const germanPages = {
   'Your own data, as a JSON object. Events of fences carry those of the fence.':
     'Ihre eigenen Daten als JSON-Objekt. Ereignisse von Geofences tragen die des Geofence.',
   yours: 'eigener Wert',
+  'at most {level}': 'höchstens {level}',
+  'Busiest fence': 'Vollster Geofence',
+  'in {name}, last 6 h': 'in {name}, letzte 6 h',
+  'inside: {count}': 'darin: {count}',
+  'Key figures': 'Kennzahlen',
+  'Low battery': 'Schwache Batterie',
+  'lowest {level}': 'niedrigste {level}',
+  'not seen for {minutes} min': 'seit {minutes} min nicht gesehen',
+  'of providers: {count}': 'von Providern: {count}',
+  'of trackables: {count}': 'von Trackables: {count}',
+  Present: 'Anwesend',
+  'Silent tags': 'Stumme Tags',
+  'A PDF cannot be read here: save its page as PNG or SVG':
+    'Ein PDF lässt sich hier nicht lesen: Speichern Sie seine Seite als PNG oder SVG',
+  'An image or a DXF drawing of the floor, which all maps show in its position. You can also drop the file on the map.':
+    'Ein Bild oder eine DXF-Zeichnung der Etage; alle Karten zeigen es an seinem Ort. Sie können die Datei auch auf die Karte ziehen.',
+  'Another file': 'Andere Datei',
+  'By hand': 'Von Hand',
+  'Click one end of a length that you know, such as of a wall':
+    'Klicken Sie ein Ende einer bekannten Länge an, etwa einer Wand',
+  'Drag the plan to move it, a corner to scale it, the handle above it to turn it':
+    'Ziehen verschiebt den Plan; eine Ecke skaliert, der Griff darüber dreht ihn',
+  'Enter a length above 0 m.': 'Geben Sie eine Länge über 0 m ein.',
+  'Known length': 'Bekannte Länge',
+  'Length from A to B': 'Länge von A bis B',
+  'Now click its other end': 'Klicken Sie jetzt das andere Ende an',
+  'Scale the plan': 'Plan skalieren',
+  'The drawing has no lines that its model shows': 'Die Zeichnung hat keine Linien, die ihr Modell zeigt',
+  '{done} of {total} done': '{done} von {total} erledigt',
+  '{name} was located {ago}': '{name} wurde {ago} geortet',
+  'Connect a data source': 'Datenquelle anbinden',
+  'Continue the first steps': 'Erste Schritte fortsetzen',
+  'Copy the {name} command': '{name}-Befehl kopieren',
+  Done: 'Erledigt',
+  'Draw a fence': 'Geofence zeichnen',
+  'Drop a floor plan on the map, or draw the area in which you locate things.':
+    'Ziehen Sie einen Grundriss auf die Karte, oder zeichnen Sie die Fläche, auf der Sie orten.',
+  'For MQTT, set {setting} to the address of your broker.':
+    'Setzen Sie für MQTT {setting} auf die Adresse Ihres Brokers.',
+  'Listening …': 'Warte auf Ortungen …',
+  'Paste one of these lines into a terminal, or connect your locating system.':
+    'Fügen Sie eine dieser Zeilen in ein Terminal ein, oder binden Sie Ihr Ortungssystem an.',
+  'Place your site': 'Standort anlegen',
+  'Send a position': 'Position senden',
+  'The hub has not received a location yet.': 'Der Hub hat noch keine Ortung erhalten.',
+  'The hub reports objects that enter and leave it.': 'Der Hub meldet Objekte, die ihn betreten und verlassen.',
+  'Then send a position inside the fence: the bell counts the alert.':
+    'Senden Sie dann eine Position im Geofence: Die Glocke zählt den Alarm.',
+  'these trackables': 'diese Trackables',
+  'these providers': 'diese Provider',
+  'trackables with a property': 'Trackables mit einer Eigenschaft',
+  'unassigned providers with a property': 'nicht zugewiesene Provider mit einer Eigenschaft',
+  'trackables and unassigned providers with a property':
+    'Trackables und nicht zugewiesene Provider mit einer Eigenschaft',
 } as const;

@@ -1,7 +1,7 @@
-import type { PARAM_VALUES, Reason } from '../../reasons.ts';
+import type { ParamTexts, ReasonTexts } from './texts.ts';
 
 /** German messages of the hub's errors, by their reasons (src/reasons.ts). */
-export const germanReasons: Readonly<Record<Reason, string>> = {
+export const reasonTexts: ReasonTexts = {
   above_maximum: 'darf höchstens {maximum} sein',
   axis_out_of_range: '{axis} muss von {minimum} bis {maximum} sein',
   audit_off: 'Lesen des Änderungsprotokolls nicht möglich: Der Hub führt keins, siehe die Einstellung audit_retention',
@@ -9,9 +9,10 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   batch: 'muss ein Objekt sein; angegeben sind {count}',
   bbox_too_large: 'muss kleiner sein, oder der Zeitraum: Es sind mehr als {limit} Zellen',
   below_minimum: 'muss mindestens {minimum} sein',
-  bodies_waiting: 'Annehmen der Anfrage nicht möglich: Es werden schon {limit} Byte gelesen, mehr geht nicht',
+  bodies_waiting: 'Annehmen der Anfrage nicht möglich: Es werden schon {limit} Byte gelesen, das Maximum',
   mirrored: '{kind} „{id}“ lässt sich nicht ändern: Die Verbindung „{link}“ übernimmt das Objekt von einem anderen Hub',
-  body_not_owned: '{request} nicht möglich: Das Zugriffstoken erlaubt nur Eigenes, und {member} des Bodys ist es nicht',
+  body_not_owned:
+    '{request} nicht möglich: Das Zugriffstoken erlaubt nur Eigenes, und {member} der Anfrage gehört nicht dazu',
   body_too_large: 'darf höchstens {limit} Byte haben',
   call_timeout:
     'Der Aufruf von „{method}“ endet nicht: {count} von {handlers} Handlern haben in {limit} ms geantwortet',
@@ -22,20 +23,20 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   cannot_serve_nats:
     'Dieser Hub ist nicht bereit: Er hat seit {count} ms nichts an sein Journal angefügt: NATS ist nicht erreichbar',
   cannot_serve_out: 'Dieser Hub ist nicht bereit: Er ist nicht in seinem Cluster',
-  carried_by_itself: 'darf nicht zu einem Kreis führen: {kind} trüge sich selbst',
+  carried_by_itself: 'darf keinen Zyklus bilden: {kind} trüge sich selbst',
   cell_too_small: 'muss größer als {minimum} sein, oder Zeitraum oder Fläche kleiner: Es sind mehr als {limit} Zellen',
   changes_outrun: 'Gemeinsames Ändern nicht möglich: {count}-mal kamen andere zuvor',
   check_too_long: 'muss sich in {limit} ms prüfen lassen, wie max_geometry_check_time sagt; es dauert länger',
   client_left: '{operation} nicht möglich: Der Client wartet nicht mehr auf die Antwort',
   closing: '{operation} nicht möglich: Dieser Hub wird beendet',
   cluster_queries_waiting:
-    'Blick in den Verlauf nicht möglich: Andere Fragen beschäftigten den Cluster {limit} ms lang ({factor} × history_query_timeout)',
+    'Abfragen des Verlaufs nicht möglich: Andere Abfragen beschäftigten den Cluster {limit} ms lang ({factor} × history_query_timeout)',
   collinear: 'muss eine Fläche umreißen; {count} Zeilenpaare liegen auf einer Linie',
   config_changes_waiting: 'Ändern der Konfiguration nicht möglich: {count} Änderungen mit {bytes} Byte warten schon',
   config_full: 'Ändern der Konfiguration nicht möglich: Ihr Stream ist voll',
   config_outrun:
     'Ändern der Konfiguration nicht möglich: Andere Änderungen kamen zuvor und trafen nicht rechtzeitig ein',
-  config_queue_slow: 'Ändern der Konfiguration nicht möglich: Die Änderungen davor brauchten alle Zeit',
+  config_queue_slow: 'Ändern der Konfiguration nicht möglich: Vorherige Änderungen haben die gesamte Zeit verbraucht',
   config_record_late:
     'Längeres Warten auf Konfigurationseintrag {sequence} nicht möglich: Nach {limit} ms ist der letzte {last}',
   config_stopped: 'Zugriff auf das Konfigurationslog nicht möglich',
@@ -46,12 +47,12 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   cursor_too_old:
     'Lesen nach diesem Cursor nicht möglich: Die Ereignisse wurden entfernt, der älteste Cursor ist {oldest}',
   cursor_unknown: 'muss ein Cursor dieses Protokolls sein; angegeben ist {found}',
-  database_unavailable: '{operation} nicht möglich: Die Datenbank nimmt gerade nichts an',
+  database_unavailable: '{operation} nicht möglich: Die Datenbank nimmt zurzeit keine Schreibvorgänge an',
   demo_failed: 'Die Demo ist fehlgeschlagen',
   demo_stopping: 'Starten der Demo nicht möglich: Sie wird gerade entfernt',
   empty: 'darf nicht leer sein',
   empty_body: 'muss JSON sein, ist aber leer',
-  empty_list: 'muss mindestens eine Id haben oder fehlen',
+  empty_list: 'muss mindestens eine ID haben oder fehlen',
   encoding_unknown: 'muss identity sein',
   event_log_off:
     'Lesen von Ereignissen nicht möglich: Der Hub protokolliert keine, siehe die Einstellung event_retention',
@@ -60,21 +61,23 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   expected_here: 'an Stelle {column} wird {token} erwartet',
   expected_property: 'an Stelle {column} wird eins von {allowed} erwartet',
   expected_sign: 'an Stelle {column} wird {sign} erwartet',
+  erasure_failed:
+    'Löschen des Verlaufs von {kind} „{id}“ nicht möglich: Seine Dateien können gerade nicht geschrieben werden, siehe das Protokoll des Hubs. Hat es begonnen, setzt der Hub es fort',
   fence_not_in_crs:
     '{kind} „{id}“ lässt sich nicht in {crs} zeigen: Die Form liegt in {fence_crs} der Zone „{zone_id}“',
   foreign_page:
     'Annehmen der Anfrage nicht möglich: Sie kommt von einer Seite anderer Herkunft, {origin}, an den Host „{host}“; allowed_origins nennt die erlaubten, trusted_proxies die Proxys, deren X-Forwarded-Host zählt',
   frames_waiting: 'Prüfen des Zugriffstokens nicht möglich: Zu viele Nachrichten warten auf ihres',
   geometry_changing: 'Prüfen einer Form nicht möglich: Sie ändert sich ständig',
-  handler_left: 'Der Handler „{handler_id}“ von „{method}“ hat den Hub verlassen, bevor er antwortete',
+  handler_left: 'Der Handler „{handler_id}“ von „{method}“ hat sich abgemeldet, bevor er antwortete',
   handler_unreachable: 'Der Handler „{handler_id}“ von „{method}“ ist nicht erreichbar',
   headers_too_large: 'dürfen höchstens {limit} Byte haben',
   history_files_unavailable:
-    'Blick in den Verlauf nicht möglich: Seine Dateien sind gerade nicht verfügbar, siehe das Log des Hubs',
+    'Abfragen des Verlaufs nicht möglich: Seine Dateien sind gerade nicht verfügbar, siehe das Log des Hubs',
   holes: 'ist bei einer Form mit Löchern nicht möglich',
   https_only: 'Antworten über HTTP nicht möglich: Dieser Hub spricht nur HTTPS',
   hub_failed: 'Importieren nicht möglich: Der Hub ist ausgefallen',
-  hub_protocol: 'Ein anderer Hub des Clusters hat etwas Unverständliches geantwortet',
+  hub_protocol: 'Ein anderer Hub des Clusters hat unverständlich geantwortet',
   hub_request_too_large:
     '{operation} nicht möglich: Zwischen Hubs sind höchstens {limit} Byte möglich, es sind {count}',
   id_not_owned: 'das Zugriffstoken erlaubt nur Eigenes',
@@ -84,13 +87,13 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   import_in_progress: 'Importieren nicht möglich: Der Import {import_id} läuft noch',
   import_too_large: 'Ganz oder gar nicht importieren geht im Cluster nur bis {limit} Byte als JSON',
   in_transition: '{operation} nicht möglich: Dieser Hub ist schon {state}',
-  interest_late: 'Abonnieren nicht möglich: Nach {limit} ms wissen nicht alle Hubs davon',
+  interest_late: 'Abonnieren nicht möglich: Nach {limit} ms haben nicht alle Hubs bestätigt',
   internal_error: '{request} nicht beantwortet: Im Hub ist ein Fehler aufgetreten',
   invalid_polygon: 'muss ein gültiges Polygon sein; angegeben ist eins mit {defect} bei {position}',
   items_not_owned:
-    '{request} nicht möglich: Das Zugriffstoken erlaubt nur Eigenes, und nicht jede {member} des Bodys ist es',
+    '{request} nicht möglich: Das Zugriffstoken erlaubt nur Eigenes, und nicht jede {member} der Anfrage gehört dazu',
   journal_late:
-    '{operation} nicht möglich: Das Journal hat es nicht rechtzeitig aufgenommen; vielleicht geschieht es doch noch',
+    '{operation} nicht möglich: Das Journal hat es nicht rechtzeitig gespeichert; eventuell wird es noch ausgeführt',
   key_expired: 'Der API-Schlüssel „{id}“ ist nicht gültig: Er ist abgelaufen',
   key_permits_more: 'darf nicht mehr erlauben als das Zugriffstoken, aber nur mit dem Schlüssel wäre {request} erlaubt',
   key_revoked: 'Der API-Schlüssel „{id}“ ist nicht gültig: Er wurde widerrufen',
@@ -111,7 +114,7 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   line_touches_itself: 'muss auf einer Linie liegen, die sich weder kreuzt noch berührt',
   locations_waiting: 'Annehmen der Ortungen nicht möglich: Zu viele warten schon, versuchen Sie es noch einmal',
   map_file_missing: 'Lesen der Kartendatei {file} nicht möglich: Im Ordner von hub_config.yaml gibt es sie nicht',
-  map_file_too_large: 'Die Kartendatei {file} ist zu groß: Fragen Sie nach Bereichen bis 4 MiB',
+  map_file_too_large: 'Die Kartendatei {file} ist zu groß: Fordern Sie Bereiche bis 4 MiB an',
   map_file_unreadable: 'Lesen der Kartendatei {file} nicht möglich',
   member_left: '{operation} nicht möglich: {member} ist kein Mitglied mehr',
   members_late:
@@ -119,7 +122,7 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   method_not_allowed: '{request} nicht möglich: Der Pfad erlaubt {allowed}',
   migrating: 'Ändern der Zuweisungen nicht möglich: Objekte wechseln gerade den Hub',
   missing: 'fehlt, ist aber erforderlich',
-  missing_entity_id: 'muss die Id des Eintrags sein',
+  missing_entity_id: 'muss die ID des Eintrags sein',
   missing_for: 'ist für {purpose} erforderlich',
   missing_for_kind: 'ist für eine Regel der Art {rule_kind} erforderlich',
   missing_for_type: 'sind für eine Zone vom Typ {type} erforderlich',
@@ -133,25 +136,27 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   no_event_log: 'Nicht möglich: Der Hub hat kein Ereignisprotokoll, siehe die Einstellung event_retention',
   no_geojson_of_log: 'darf mit after nicht true sein: Das Ereignisprotokoll hat kein GeoJSON',
   no_identity_server:
-    'Das Zugriffstoken ist nicht gültig: Der Hub hat keinen Identitätsserver und nimmt nur API-Schlüssel an',
+    'Das Zugriffstoken ist nicht gültig: Der Hub hat keinen Anmeldeserver und nimmt nur API-Schlüssel an',
   no_handler: 'Aufrufen von „{method}“ nicht möglich: Es gibt keinen Handler',
   no_handler_in_zone: 'Aufrufen von „{method}“ nicht möglich: In dieser Zone gibt es keinen Handler',
-  no_handler_of_id: 'Aufrufen von „{method}“ nicht möglich: Kein Handler hat die Id „{handler_id}“',
-  no_history: 'Blick in den Verlauf nicht möglich: Der Hub zeichnet keinen auf, siehe die Einstellung history',
+  no_handler_of_id: 'Aufrufen von „{method}“ nicht möglich: Kein Handler hat die ID „{handler_id}“',
+  no_history: 'Abfragen des Verlaufs nicht möglich: Der Hub zeichnet keinen auf, siehe die Einstellung history',
   no_license: 'Abrufen der Lizenz nicht möglich: Es gibt weder Lizenzschlüssel noch Probezeit',
   no_location: 'ist keine Ortung',
   no_match: 'muss zu einer der erlaubten Formen passen',
   no_outline: 'muss eine Fläche umreißen; die Zone „{zone_id}“ ist nicht dadurch platziert',
-  no_owner_in_time: '{operation} nicht möglich: Kein Hub hat es rechtzeitig getan',
+  no_owner_in_time: '{operation} nicht möglich: Kein Hub hat es rechtzeitig ausgeführt',
   no_pattern_match: 'muss zum Muster „{pattern}“ passen',
   no_placement: 'muss eine Zone platzieren',
   no_proximity: 'ist keine Nahbereichsmeldung',
   no_query_process:
-    'Blick in den Verlauf nicht möglich: Kein Prozess war {limit} ms lang frei ({factor} × history_query_timeout)',
+    'Abfragen des Verlaufs nicht möglich: Kein Prozess war {limit} ms lang frei ({factor} × history_query_timeout)',
   no_ring: 'muss mindestens einen Ring haben',
   no_sensors: 'Provider „{id}“ hat keine Sensoren',
   no_success: 'Kein erfolgreicher Aufruf von „{method}“: Alle {count} Handler haben einen Fehler geantwortet',
   no_token: '{request} nicht möglich: Das Zugriffstoken fehlt',
+  no_velocity:
+    'Keine Vorhersage für Trackable „{id}“ möglich: Kein Filter kennt seine Geschwindigkeit, oder seine letzte Position ist älter als max_gap',
   no_value: 'Nicht gefunden: {kind} „{id}“',
   not_a_bbox: 'muss west,south,east,north in Grad sein, south höchstens north',
   not_a_bbox_with_heights: 'muss aus vier Zahlen bestehen, West,Süd,Ost,Nord in Grad, oder mit Höhen aus sechs',
@@ -170,10 +175,11 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   not_a_mechanism: 'muss als Parameter sasl ein SASL-Verfahren haben: {allowed}',
   not_a_member: '{operation} nicht möglich: Dieser Hub ist kein Mitglied des Clusters',
   not_a_number: 'muss eine Zahl sein',
-  not_a_parent: 'muss die Id eines Trackables oder einer Nahbereichszone sein',
+  not_a_parent: 'muss die ID eines Trackables oder einer Nahbereichszone sein',
   not_a_position: 'muss eine Position aus 2 oder 3 Zahlen sein',
   not_a_projected_crs:
     'muss eins von diesen sein: EPSG:32601 bis EPSG:32660, EPSG:32701 bis EPSG:32760, EPSG:32661 oder EPSG:32761',
+  not_a_provider: 'muss die ID eines Providers sein',
   not_a_query: 'muss mit ? beginnen',
   not_a_ring: 'muss ein Ring sein, eine Liste von Positionen',
   not_a_signing_key: 'muss whsec_ und {minimum} bis {maximum} Byte in Base64 sein',
@@ -188,9 +194,9 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   not_a_time_zone: 'muss eine Zeitzone sein, etwa Europe/Berlin',
   not_a_timeout: 'muss eine ganze Zahl von Millisekunden von 1 bis {limit} sein',
   not_a_topic: 'muss als Pfad ein Topic von Kafka haben, etwa /rtls.events',
-  not_a_trackable: 'muss die Id eines Trackables sein',
+  not_a_trackable: 'muss die ID eines Trackables sein',
   not_a_uuid: 'muss eine UUID sein',
-  not_a_walk_point: 'muss die Id eines Punkts des Gehtests sein',
+  not_a_walk_point: 'muss die ID eines Punkts des Gehtests sein',
   not_a_vendor_time: 'muss Datum und Uhrzeit sein',
   not_above: 'muss über {minimum} liegen',
   not_addressed_method: 'muss wie in der Adresse „{expected}“ sein',
@@ -204,7 +210,7 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   not_as_in_path: 'muss wie im Pfad „{expected}“ sein',
   not_before: 'muss vor to liegen; angegeben sind „{from}“ und „{to}“',
   not_below: 'muss unter {maximum} liegen',
-  not_done_in_time: '{operation} nicht möglich: In {limit} ms nicht getan',
+  not_done_in_time: '{operation} nicht möglich: Nicht innerhalb von {limit} ms erledigt',
   not_etags: 'muss * sein, oder ETags in Anführungszeichen, durch Kommas getrennt',
   not_exactly_one: 'genau eins von {member} und {other_member} ist erforderlich',
   not_csv: 'muss CSV sein: {detail}',
@@ -237,7 +243,7 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   not_positive: 'muss größer als 0 sein',
   not_positive_for: 'muss für {purpose} größer als 0 sein',
   not_proximity_zone: 'muss eine Nahbereichszone nennen',
-  not_recorded: '{kind} „{id}“ nicht gefunden: Weder die Id noch ein Verlauf dazu ist vorhanden',
+  not_recorded: '{kind} „{id}“ nicht gefunden: Weder die ID noch ein Verlauf dazu ist vorhanden',
   not_registered: 'ist auf dieser Verbindung nicht registriert: „{method}“',
   not_rfid_or_ibeacon: 'muss eine Nahbereichszone nennen (rfid oder ibeacon); {found} ist vom Typ {type}',
   not_rings: 'muss eine Liste von Ringen sein',
@@ -275,10 +281,10 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   permitted_if_owned: 'Ihre Rollen geben Ihnen hierauf nur für Eigenes Zugriff',
   proximity_only: 'ist nur bei Nahbereichszonen möglich',
   query_exceeds_memory:
-    'Blick in den Verlauf nicht möglich: Es braucht mehr als {limit} MiB (history_query_memory): Fragen Sie nach weniger Zeit, Objekten oder Fläche',
+    'Abfragen des Verlaufs nicht möglich: Es braucht mehr als {limit} MiB (history_query_memory): Wählen Sie einen kürzeren Zeitraum, weniger Objekte oder eine kleinere Fläche',
   query_exceeds_time:
-    'Blick in den Verlauf nicht möglich: Es braucht mehr als {limit} ms (history_query_timeout): Fragen Sie nach weniger Zeit, Objekten oder Fläche',
-  query_failed: 'Blick in den Verlauf nicht möglich: Die Abfrage ist fehlgeschlagen, siehe das Log des Hubs',
+    'Abfragen des Verlaufs nicht möglich: Es braucht mehr als {limit} ms (history_query_timeout): Wählen Sie einen kürzeren Zeitraum, weniger Objekte oder eine kleinere Fläche',
+  query_failed: 'Abfragen des Verlaufs nicht möglich: Die Abfrage ist fehlgeschlagen, siehe das Log des Hubs',
   read_only_topic: 'Senden an {topic} nicht möglich: Es kann nur gelesen werden',
   renamed: 'heißt jetzt {member}',
   repeated: 'muss sich von {member} unterscheiden',
@@ -306,7 +312,7 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   source_port_not_allowed: 'muss ein Port sein, den source_udp_ports nennt, gefunden: {found}',
   source_token: 'Annehmen von Daten der Quelle „{id}“ nicht möglich: Ihr Token fehlt oder ist falsch',
   span_has_too_many_rows:
-    'die {hours} Stunden dazwischen haben {rows} Zeilen, möglich sind {limit}: Fragen Sie nach {fewer_hours} Stunden',
+    'die {hours} Stunden dazwischen haben {rows} Zeilen, möglich sind {limit}: Fragen Sie jeweils {fewer_hours} Stunden ab',
   span_too_long: 'müssen näher beieinander liegen, denn dazwischen sind mehr als {limit} Orte',
   span_too_long_between_hubs:
     'müssen näher beieinander liegen: Ein anderer Hub des Clusters hat dort mehr als {limit} MiB an Zeilen',
@@ -319,7 +325,7 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   subscription_unknown: 'Abbestellen nicht möglich: Die Verbindung hat kein Abonnement {subscription_id}',
   subscriptions_used_up: 'Abonnieren nicht möglich: Die Verbindung hat {limit} Abonnements',
   taken_id: '{kind} „{id}“ gibt es schon',
-  taken_zone_name: 'muss sich von Ids und externen Ids anderer Zonen unterscheiden',
+  taken_zone_name: 'muss sich von IDs und externen IDs anderer Zonen unterscheiden',
   text_too_long: 'darf nur Texte bis {limit} Byte haben',
   time_far_off: 'liegt mehr als einen Tag von der Zeit des Hubs entfernt',
   token_algorithm: 'Das Zugriffstoken ist ungültig: Sein Algorithmus ist nicht zugelassen',
@@ -369,7 +375,8 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   unknown_path: '{request} nicht möglich: Diesen Pfad gibt es nicht',
   unknown_source: 'Quelle „{id}“ nicht gefunden: Keine Ortung kam von ihr',
   unknown_role: 'muss eine Rolle aus permissions.yaml sein',
-  unknown_zone: 'muss Id oder Fremd-Id einer Zone sein',
+  unknown_zone: 'muss die ID oder externe ID einer Zone sein',
+  untracked_line: 'darf bei einer Linie nicht true sein, denn sie hat kein Inneres',
   unreadable_anchor: 'muss einen Anker nennen, den das Zugriffstoken lesen darf',
   unreadable_anchors: 'muss eine Zone nennen, deren Anker das Zugriffstoken lesen darf',
   unreadable_carrier: 'muss eine Zone nennen, die nur dem folgt, was das Zugriffstoken lesen darf',
@@ -387,11 +394,10 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   zone_without_position: 'muss eine Zone mit Position sein; {found} hat keine',
 };
 
-type German<V> = { readonly [N in keyof V]: Readonly<Record<keyof V[N], string>> };
-
 const kinds = {
   alert: 'Alarm',
   alert_rule: 'Alarmregel',
+  alert_snooze: 'Zurückstellung von Alarmen',
   anchor: 'Anker',
   api_key: 'API-Schlüssel',
   fence: 'Geofence',
@@ -409,7 +415,7 @@ const kinds = {
 };
 
 /** German words for the values of parameters. */
-export const germanParams: German<typeof PARAM_VALUES> = {
+export const paramTexts: ParamTexts = {
   action: { delete: 'Löschen', find: 'Abrufen', replace: 'Ersetzen' },
   axis: { latitude: 'die Breite', longitude: 'die Länge' },
   defect: {
@@ -426,6 +432,7 @@ export const germanParams: German<typeof PARAM_VALUES> = {
     answer: 'Antworten',
     ask_all_hubs: 'Abfragen aller Hubs',
     call: 'Abschließen des Aufrufs',
+    change_alerts: 'Ändern von Alarmen',
     change_entities: 'Ändern',
     check_geometry: 'Prüfen der großen Form',
     delete_locations: 'Löschen der Ortungen',
@@ -436,7 +443,7 @@ export const germanParams: German<typeof PARAM_VALUES> = {
     leave_cluster: 'Verlassen des Clusters',
     open_socket: 'Öffnen eines WebSockets',
     process_locations: 'Verarbeiten der Ortungen',
-    query_history: 'Blick in den Verlauf',
+    query_history: 'Abfragen des Verlaufs',
     read: 'Lesen',
     set_license_key: 'Setzen des Lizenzschlüssels',
     subscribe: 'Abonnieren',
@@ -467,11 +474,13 @@ export const germanParams: German<typeof PARAM_VALUES> = {
   },
   unit: {
     alert_rules: 'Alarmregeln',
+    alert_snoozes: 'Zurückstellungen von Alarmen',
     anchors: 'Anker',
     api_keys: 'API-Schlüssel',
     bytes: 'Byte',
     bytes_of_json: 'Byte als JSON',
     characters: 'Zeichen',
+    comments: 'Kommentare',
     containers: 'Listen und Objekte',
     different_points: 'verschiedene Punkte',
     different_trackables: 'verschiedene Trackables',

@@ -1,14 +1,19 @@
-import type { german } from './de.ts';
-import type { germanPages } from './de_pages.ts';
+import { CATALOGS } from './catalogs.ts';
+import type { Genders, ParamTexts, ReasonTexts, Text } from './texts.ts';
+
+export type { Text } from './texts.ts';
 
 /** Languages of the page. */
-export type Language = 'en' | 'de';
+export type Language = 'en' | keyof typeof CATALOGS;
 
 /** Setting of the user: a language, or that of the browser. */
 export type LanguageChoice = 'browser' | Language;
 
-/** English message, the key of its translations. `{name}` is a parameter. */
-export type Text = keyof typeof german | keyof typeof germanPages;
+/** Languages of the page, each named in itself. */
+export const LANGUAGES: readonly { readonly value: Language; readonly label: string }[] = [
+  { value: 'en', label: 'English' },
+  ...(Object.keys(CATALOGS) as (keyof typeof CATALOGS)[]).map((value) => ({ value, label: CATALOGS[value].name })),
+];
 
 /** Names of the parameters of a message. */
 type Places<T extends string> = T extends `${string}{${infer Name}}${infer Rest}` ? Name | Places<Rest> : never;
@@ -27,17 +32,24 @@ export const languageChoice: LanguageChoice = choiceFrom(storage?.getItem(KEY));
 export const language: Language = languageChoice === 'browser' ? ofBrowser() : languageChoice;
 
 /** Locale of the user in that language; formats of numbers and times differ by country. */
-export const locale: string = wantedTags().find((tag) => tag.startsWith(language)) ?? language;
+export const locale: string = wantedTags().find((tag) => languageOf(tag) === language) ?? language;
+
+/** Catalog of the language; undefined in English. */
+const catalog = language === 'en' ? undefined : CATALOGS[language];
+
+let genders: Genders = {};
 
 /** Translations; each module with messages waits for them by this top-level await. */
-const texts: Record<string, string> | undefined = language === 'de' ? await loadGerman() : undefined;
+const texts: Record<string, string> | undefined = await loadTexts();
 
 if (typeof document !== 'undefined') document.documentElement.lang = language;
 
-/** Loads the German messages. If that fails, for example after an update of the hub, the page is in English. */
-async function loadGerman(): Promise<Record<string, string> | undefined> {
+/** Loads the translations. If that fails, for example after an update of the hub, the page is in English. */
+async function loadTexts(): Promise<Record<string, string> | undefined> {
   try {
-    return { ...(await import('./de.ts')).german };
+    const first = await catalog?.first();
+    genders = first?.genders ?? {};
+    return first && { ...first.texts };
   } catch {
     return undefined;
   }
@@ -46,8 +58,15 @@ async function loadGerman(): Promise<Record<string, string> | undefined> {
 /** Loads the translations of pages that the first view does not need, before their code. */
 export async function loadPageTexts(): Promise<void> {
   if (texts === undefined) return;
-  const loaded = await import('./de_pages.ts').catch(() => undefined);
-  Object.assign(texts, loaded?.germanPages);
+  const loaded = await catalog?.pages().catch(() => undefined);
+  Object.assign(texts, loaded?.pageTexts);
+}
+
+/** Loads the translated messages of the hub's errors; undefined in English and if that fails. */
+export async function loadReasons(): Promise<
+  Readonly<{ reasonTexts: ReasonTexts; paramTexts: ParamTexts }> | undefined
+> {
+  return catalog?.reasons().catch(() => undefined);
 }
 
 /**
@@ -77,7 +96,11 @@ export function tParts<const T extends Text, V>(
 }
 
 function filled(text: string, values: Readonly<Record<string, string | number>>): string {
-  return text.replace(/\{(\w+)\}/g, (place, name: string) => String(values[name] ?? place));
+  return text.replace(/\{(\w+)((?:\|[^|}]*)*)\}/g, (place, name: string, forms: string) => {
+    const value = String(values[name] ?? place);
+    const [, ...all] = forms.split('|');
+    return all.length === 0 ? value : (all[(genders[value] ?? 0) % all.length] ?? value);
+  });
 }
 
 /** Capitalizes the first letter, by the rules of the language. */
@@ -93,16 +116,21 @@ export function chooseLanguage(choice: LanguageChoice): void {
 }
 
 function choiceFrom(found: string | null | undefined): LanguageChoice {
-  return found === 'en' || found === 'de' ? found : 'browser';
+  return LANGUAGES.find(({ value }) => value === found)?.value ?? 'browser';
 }
 
 /** First language of the browser's list that the page supports. */
 function ofBrowser(): Language {
-  return wantedTags()
-    .find((tag) => /^(en|de)\b/.test(tag))
-    ?.startsWith('de')
-    ? 'de'
-    : 'en';
+  return (
+    wantedTags()
+      .map(languageOf)
+      .find((found) => found !== undefined) ?? 'en'
+  );
+}
+
+/** Language of the page for a tag such as `de-AT`; undefined if the page does not support it. */
+function languageOf(tag: string): Language | undefined {
+  return LANGUAGES.find(({ value }) => value === tag.split('-')[0])?.value;
 }
 
 function wantedTags(): readonly string[] {

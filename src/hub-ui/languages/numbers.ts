@@ -1,4 +1,4 @@
-import { locale, type Text, t } from './language.ts';
+import { language, locale, type Text, t } from './language.ts';
 
 const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 });
 const grouped = new Intl.NumberFormat(locale);
@@ -7,6 +7,11 @@ const fixed = [0, 1, 2].map(
   (digits) => new Intl.NumberFormat(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits }),
 );
 const fine = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
+
+/** In French, 0 is singular. */
+const plurals = new Intl.PluralRules(language);
+
+const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
 
 /** What is counted with `countedText`: a noun whose plural ends in s, each with two texts of the page. */
 export type Noun = Text extends infer T ? (T extends `{count} ${infer N}s` ? N : never) : never;
@@ -18,7 +23,9 @@ export function countText(value: number): string {
 
 /** How many there are of something: `1 fence`, `1,200 fences`. */
 export function countedText(value: number, noun: Noun): string {
-  return t(`{count} ${noun}${value === 1 ? '' : 's'}` as '{count} fences', { count: countText(value) });
+  return t(`{count} ${noun}${plurals.select(value) === 'one' ? '' : 's'}` as '{count} fences', {
+    count: countText(value),
+  });
 }
 
 /** A number with so many digits behind its point or comma. */
@@ -58,11 +65,14 @@ function shortText(value: number): string {
   return value < 10 && value % 1 !== 0 ? fixedText(value, 1) : compact.format(Math.round(value));
 }
 
+/** A size in the largest unit that is at least one, abbreviated as in the language: `Mo` in French. */
 export function bytesText(value: number): string {
-  const units = ['B', 'KB', 'MB', 'GB', 'TB'];
-  const power = Math.min(units.length - 1, Math.floor(Math.log(Math.max(1, value)) / Math.log(1_000)));
-  const scaled = value / 1_000 ** power;
-  return `${fixedText(scaled, scaled < 10 && power > 0 ? 1 : 0)} ${units[power]}`;
+  const power = Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log(Math.max(1, value)) / Math.log(1_000)));
+  const digits = value / 1_000 ** power < 10 && power > 0 ? 1 : 0;
+  return new Intl.NumberFormat(locale, {
+    ...{ style: 'unit', unit: BYTE_UNITS[power], unitDisplay: power === 0 ? 'long' : 'short' },
+    ...{ minimumFractionDigits: digits, maximumFractionDigits: digits },
+  }).format(value / 1_000 ** power);
 }
 
 export function percentText(value: number): string {

@@ -1,7 +1,7 @@
 /** Formats of times, in the user's locale and time zone. */
 
 import { clockOf } from '../../model/zone_clock.ts';
-import { locale } from './language.ts';
+import { locale, t } from './language.ts';
 import { timeZone } from './time_zone.ts';
 
 function format(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
@@ -9,6 +9,7 @@ function format(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
 }
 
 const CLOCK = format({ hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const CLOCK_24 = format({ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
 const SHORT_CLOCK = format({ hour: '2-digit', minute: '2-digit' });
 const DAY = format({ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' });
 const SHORT_DAY = format({ day: 'numeric', month: 'short' });
@@ -22,6 +23,11 @@ const DAY_MS = 24 * 3_600_000;
 
 export function clockText(atMs: number): string {
   return CLOCK.format(atMs);
+}
+
+/** Time of the wall clock, with 24 hours in each country. */
+export function clock24Text(atMs: number): string {
+  return CLOCK_24.format(atMs);
 }
 
 /** Time of the wall clock, in minutes. */
@@ -74,7 +80,7 @@ export function lengthOfTime(milliseconds: number): string {
   if (minutes < 60) return joined(`${minutes} min`, seconds % 60, 's');
   const hours = Math.floor(minutes / 60);
   if (hours < 48) return joined(`${hours} h`, minutes % 60, 'min');
-  return joined(`${Math.floor(hours / 24)} d`, hours % 24, 'h');
+  return joined(t('{days} d', { days: Math.floor(hours / 24) }), hours % 24, 'h');
 }
 
 function joined(first: string, rest: number, unit: string): string {

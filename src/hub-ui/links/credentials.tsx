@@ -31,7 +31,7 @@ export function Credentials({
   readonly tokenField: string;
   readonly change: (changed: Partial<CredentialsForm>) => void;
 }) {
-  const kept: Option<SignInWay> = { value: 'kept', label: t('As stored, which the hub does not show') };
+  const kept: Option<SignInWay> = { value: 'kept', label: t('As stored; the hub does not show it') };
   return (
     <>
       <SelectField

@@ -155,7 +155,7 @@ function More({ form, error, change }: PartProps) {
         />
         <AreaField
           label={t('Sources')}
-          help={t('Sources or zones of the other hub, and those that take their role here: {example}.', {
+          help={t('Sources or zones of the other hub, and the corresponding ones here: {example}.', {
             example: EXAMPLES.sources,
           })}
           error={errorAt(error, 'sources')}
@@ -164,7 +164,7 @@ function More({ form, error, change }: PartProps) {
           value={form.sources}
           onInput={(sources) => change({ sources })}
         />
-        <p class={typography.faint}>{t('Local positions need the zone that takes the role of theirs.')}</p>
+        <p class={typography.faint}>{t('Local positions need the zone here that corresponds to theirs.')}</p>
       </div>
     </Disclosure>
   );

@@ -41,7 +41,7 @@ function tagFacts<K extends TagKind>(kind: K): readonly Fact<K>[] {
       text: (tag) => {
         const silentMs = agoMs(tag);
         if (!isActivityLoaded.value) return '…';
-        return silentMs === undefined ? 'never' : ago(silentMs);
+        return silentMs === undefined ? t('never') : ago(silentMs);
       },
     },
     {

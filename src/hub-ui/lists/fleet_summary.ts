@@ -2,7 +2,7 @@ import { sentenceOf } from '../problems/sentences.ts';
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Trackable } from '../../model/trackable.ts';
-import { batteryText } from '../hub/battery.ts';
+import { batteryPercent, batteryText, LOW_BATTERY_PERCENT } from '../hub/battery.ts';
 import { trackablesByProvider } from '../hub/carriers.ts';
 import type { Entities, Kind } from '../hub/entity_kinds.ts';
 import { subscribeLastSeen } from '../hub/live.ts';
@@ -68,6 +68,12 @@ export function batteryOf(kind: TagKind, tag: Tag): string | undefined {
   return levels.find((text) => text !== undefined) ?? batteryText(tag.properties);
 }
 
+/** Battery level in percent if it is low; undefined otherwise, and if the tag reports no percentage. */
+export function lowBatteryOf(kind: TagKind, tag: Tag): number | undefined {
+  const percent = batteryPercent(batteryOf(kind, tag) ?? '');
+  return percent !== undefined && percent <= LOW_BATTERY_PERCENT ? percent : undefined;
+}
+
 /** Whether a trackable has no providers, or a provider no trackable. */
 export function isUnassigned(kind: TagKind, tag: Tag): boolean {
   return kind === 'trackables' ? sourcesOf(kind, tag).length === 0 : !trackablesByProvider.value.has(tag.id);
@@ -88,6 +94,15 @@ export interface TagFilter {
   /** Minimum silence of a tag; undefined for all tags. */
   readonly silentMs: number | undefined;
   readonly isUnassigned: boolean;
+  readonly isBatteryLow: boolean;
+}
+
+/** Silence after which a tag counts as absent, unless a list has another filter. */
+export const SILENT_MS = 300_000;
+
+/** Whether a tag has been silent for longer than `silentMs` at `nowMs`, or was never seen. */
+export function isSilent(kind: TagKind, tag: Tag, silentMs: number, nowMs: number): boolean {
+  return nowMs - (lastSeenMs(kind, tag) ?? Number.NEGATIVE_INFINITY) > silentMs;
 }
 
 /** Entities that pass a filter at `nowMs`. */
@@ -97,12 +112,13 @@ export function filtered<K extends Kind>(
   filter: TagFilter,
   nowMs: number,
 ): readonly Entities[K][] {
-  const { silentMs } = filter;
-  if (!isTagKind(kind) || (silentMs === undefined && !filter.isUnassigned)) return found;
+  const { silentMs, isBatteryLow } = filter;
+  if (!isTagKind(kind) || (silentMs === undefined && !filter.isUnassigned && !isBatteryLow)) return found;
   return found.filter((entity) => {
     const tag = entity as Tag;
     if (filter.isUnassigned && !isUnassigned(kind, tag)) return false;
-    return silentMs === undefined || nowMs - (lastSeenMs(kind, tag) ?? Number.NEGATIVE_INFINITY) > silentMs;
+    if (isBatteryLow && lowBatteryOf(kind, tag) === undefined) return false;
+    return silentMs === undefined || isSilent(kind, tag, silentMs, nowMs);
   });
 }
 

@@ -106,7 +106,8 @@ function Body<K extends Kind>({
 }) {
   const { state, problem, items } = storeOf(kind);
   const found = useFiltered(kind, matching);
-  const isWaitingForTags = urlParam('silent') !== undefined && isTagKind(kind) && !isActivityLoaded.value;
+  const isWaitingForTags =
+    (urlParam('silent') ?? urlParam('battery')) !== undefined && isTagKind(kind) && !isActivityLoaded.value;
   if (state.value === 'waiting' || (isWaitingForTags && activityProblem.value === undefined)) {
     return (
       <div class={cardStyles.padded}>

@@ -18,7 +18,7 @@ const LOOK_MS = 2_000;
 const SILENT_SECONDS: readonly number[] = [60, 300, 900, 3_600, 86_400];
 
 /** URL parameters that clear the filter. */
-export const NO_FILTER = { silent: undefined, unassigned: undefined, page: undefined } as const;
+export const NO_FILTER = { silent: undefined, unassigned: undefined, battery: undefined, page: undefined } as const;
 
 /** Filter from the URL. */
 function filterFromUrl(): TagFilter {
@@ -26,6 +26,7 @@ function filterFromUrl(): TagFilter {
   return {
     silentMs: Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : undefined,
     isUnassigned: urlParam('unassigned') !== undefined,
+    isBatteryLow: urlParam('battery') === 'low',
   };
 }
 
@@ -34,17 +35,19 @@ export function useFiltered<K extends Kind>(kind: K, matching: readonly Entities
   const times = useTagActivity(isTagKind(kind));
   const nowMs = useNow(LOOK_MS);
   const assigned = trackablesByProvider.value;
-  const { silentMs, isUnassigned } = filterFromUrl();
+  const { silentMs, isUnassigned, isBatteryLow } = filterFromUrl();
+  const isLive = silentMs !== undefined || isBatteryLow;
   const before = useRef<readonly Entities[K][]>(matching);
   const found = useMemo(
-    () => filtered(kind, matching, { silentMs, isUnassigned }, Date.now()),
+    () => filtered(kind, matching, { silentMs, isUnassigned, isBatteryLow }, Date.now()),
     [
       kind,
       matching,
       isUnassigned,
       isUnassigned && assigned,
+      isBatteryLow,
       silentMs,
-      silentMs !== undefined && [nowMs, times].join(' '),
+      isLive && [nowMs, times].join(' '),
     ],
   );
   // Keep the array if nothing has changed: sorting thousands of rows takes time.
@@ -56,7 +59,7 @@ export function useFiltered<K extends Kind>(kind: K, matching: readonly Entities
 /** Filter bar for tags that need attention: silent or unassigned. */
 export function TagFilterBar({ kind }: { readonly kind: TagKind }) {
   const silentId = useId();
-  const { silentMs, isUnassigned } = filterFromUrl();
+  const { silentMs, isUnassigned, isBatteryLow } = filterFromUrl();
   const seconds = silentMs === undefined ? undefined : silentMs / 1_000;
   const offered =
     seconds === undefined || SILENT_SECONDS.includes(seconds) ? SILENT_SECONDS : [seconds, ...SILENT_SECONDS];
@@ -78,6 +81,11 @@ export function TagFilterBar({ kind }: { readonly kind: TagKind }) {
         label={kind === 'providers' ? t('Unassigned') : t('Without providers')}
         checked={isUnassigned}
         onChange={(isOn) => setUrlParams({ unassigned: isOn ? 1 : undefined, page: undefined })}
+      />
+      <Check
+        label={t('Low battery')}
+        checked={isBatteryLow}
+        onChange={(isOn) => setUrlParams({ battery: isOn ? 'low' : undefined, page: undefined })}
       />
       {activityProblem.value !== undefined && <span class={typography.faint}>{activityProblem.value}</span>}
       <span class={flow.space} />

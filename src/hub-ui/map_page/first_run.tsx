@@ -61,19 +61,17 @@ export function FirstRun() {
         <Step
           icon="play"
           title={t('See the demo')}
-          about={t('A warehouse with 40 tags and 12 fences, until you stop it.')}
+          about={t('A warehouse with 40 tags and 13 fences, until you stop it.')}
         >
           <StartDemo />
         </Step>
       </ol>
       <p class={`${typography.soft} ${styles.else}`}>
-        {tParts(
-          '{import}, or send a position: the hub creates each provider with its first position. See the {pages}.',
-          {
-            import: <Link href="/lists">{t('Import a file')}</Link>,
-            pages: <a href={`${PREFIX}/hub/docs`}>{t('API pages')}</a>,
-          },
-        )}
+        {tParts('{import}, or send a position: the {steps} have commands to paste. See the {pages}.', {
+          import: <Link href="/lists">{t('Import a file')}</Link>,
+          steps: <Link href="/first-steps">{t('first steps')}</Link>,
+          pages: <a href={`${PREFIX}/hub/docs`}>{t('API pages')}</a>,
+        })}
       </p>
     </section>
   );

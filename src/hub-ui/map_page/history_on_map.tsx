@@ -1,8 +1,14 @@
 import type { Alarms } from '../alerts/alert_store.ts';
-import { HeatLayer } from '../history/heat_layer.tsx';
+import { lazyPart } from '../controls/lazy.tsx';
 import { PastLayer } from '../history/past_layer.tsx';
 import { TimeBar } from '../history/time_bar.tsx';
+import { loadPageTexts } from '../languages/language.ts';
 import { type LiveLayersProps, movingLayerProps } from './layers/live_layers.tsx';
+
+const HeatLayer = lazyPart(async () => {
+  await loadPageTexts();
+  return (await import('../history/heat_layer.tsx')).HeatLayer;
+});
 
 const NONE: ReadonlySet<string> = new Set();
 const NO_ALARMS: Alarms = new Map();

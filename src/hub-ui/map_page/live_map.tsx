@@ -21,6 +21,7 @@ import { drawnBy, explainedBy } from '../map/site/features.ts';
 import { useFencesInPlane } from '../map/site/fences_in_plane.ts';
 import { useAnchors } from '../map/site/use_anchors.ts';
 import {
+  isStackFromUrl,
   isWallFromUrl,
   type LayerName,
   layerOf,
@@ -58,6 +59,10 @@ const FilterLayer = lazyPart(async () => {
   return (await import('./filter/filter_layer.tsx')).FilterLayer;
 });
 const GateCounts = lazyPart(async () => (await import('./layers/gate_counts.tsx')).GateCounts);
+const FloorStack = lazyPart(async () => {
+  await loadPageTexts();
+  return (await import('./stack/floor_stack.tsx')).FloorStack;
+});
 const HistoryOnMap = lazyPart(async () => (await import('./history_on_map.tsx')).HistoryOnMap);
 
 const NO_FENCES: readonly Fence[] = [];
@@ -70,10 +75,8 @@ export function LiveMap(props: LiveMapProps) {
   const shownFences = useFencesInPlane(plane);
   const allFences = shownFences ?? NO_FENCES;
   // Zones without a floor are on floor 0; fences without a floor are on all floors.
-  const zones = useMemo(
-    () => [...allZones.values()].filter((zone) => isOnFloor(floor, zone.floor ?? 0)),
-    [allZones, floor],
-  );
+  const siteZones = useMemo(() => [...allZones.values()], [allZones]);
+  const zones = useMemo(() => siteZones.filter((zone) => isOnFloor(floor, zone.floor ?? 0)), [siteZones, floor]);
   const fences = useMemo(() => allFences.filter((fence) => isOnFloor(floor, fence.floor)), [allFences, floor]);
   const { anchors, zoneOf } = useAnchors(floor);
   const trackables = useRef<MovingLayerState>();
@@ -83,6 +86,7 @@ export function LiveMap(props: LiveMapProps) {
     providers: { layer: providers, seen: useSeenCounts() },
   };
   const labels = useRef<{ redraw(): void }>();
+  const stack = useRef<{ redraw(): void }>();
   const [tool, setTool] = useState<MapTool>();
   const stopTool = useCallback(() => setTool(undefined), []);
   const isSelecting = tool === 'select';
@@ -92,6 +96,7 @@ export function LiveMap(props: LiveMapProps) {
     [map, plane, zones, fences],
   );
   const isWall = isWallFromUrl();
+  const isStack = isStackFromUrl() && plane.kind === 'earth';
   // The wall view is always live.
   const isPast = pastFromUrl() !== undefined && !isWall;
   // A search finds the current positions.
@@ -104,12 +109,13 @@ export function LiveMap(props: LiveMapProps) {
     isWaiting ? undefined : (selection !== undefined && goTo(selection)) || fit(),
   );
   const isFollowed = isFollowing && isMovable(selection);
-  useFollow(selection, { isFollowed, hasEscape: tool === undefined && !isWall });
+  useFollow(selection, { isFollowed, hasEscape: tool === undefined && !isWall && !isStack });
   useSelectOnClick(tool !== 'measure' && !isFinding, { trackables, providers, onSelect, isSelecting });
   useEffect(() => clearSelected, [plane]);
 
   const moved = (kind: 'trackables' | 'providers', { objects }: MovingLayerState): void => {
     labels.current?.redraw();
+    stack.current?.redraw();
     firstFit();
     const place = isFollowing && selection?.kind === kind ? objects.positionOf(selection.id) : undefined;
     // Centering would interrupt a zoom animation.
@@ -130,11 +136,13 @@ export function LiveMap(props: LiveMapProps) {
       />
       {isWall ? (
         <WallView layers={layers} fences={fences} {...movables} />
+      ) : isStack ? (
+        <FloorStack zones={siteZones} fences={allFences} {...movables} holder={stack} />
       ) : (
         <Toolbar
           {...{ plane, floor, layers, tool, onPlane }}
           {...movables}
-          floors={floorsOf([...allZones.values(), ...allFences])}
+          floors={floorsOf([...siteZones, ...allFences])}
           onTool={setTool}
           onFound={show}
           onFit={fit}

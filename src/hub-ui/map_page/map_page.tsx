@@ -1,12 +1,23 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
+import { useLocation } from 'wouter-preact';
 import pageStyles from '../controls/page.module.css';
 import { useTitle } from '../controls/page.tsx';
 import typography from '../controls/typography.module.css';
 import { setUrlParams, urlParam } from '../controls/url_state.ts';
+import { can } from '../hub/access.ts';
 import { storeOf, useEntities } from '../hub/stores.ts';
 import { t } from '../languages/language.ts';
-import { EARTH, planeOfZone } from '../map/plane/plane.ts';
-import { floorFromUrl, layersFromUrl, viewFromUrl, viewToUrl, select, selectionFromUrl } from '../map/view/map_url.ts';
+import { EARTH, type Plane, planeOfZone } from '../map/plane/plane.ts';
+import { leaveDroppedPlan, usePlanDrop } from '../map/site/dropped_plan.ts';
+import {
+  floorFromUrl,
+  isWallFromUrl,
+  layersFromUrl,
+  viewFromUrl,
+  viewToUrl,
+  select,
+  selectionFromUrl,
+} from '../map/view/map_url.ts';
 import mapStyles from '../map/view/map_view.module.css';
 import { MapView } from '../map/view/map_view.tsx';
 import { DemoNote } from './demo_note.tsx';
@@ -39,6 +50,17 @@ function useStart(): boolean {
 /** Page with the live map. The URL has the view, the layers and the selection. */
 export function MapPage() {
   useTitle(t('Map'));
+  return (
+    <div class={`${pageStyles.full} ${mapStyles.page}`}>
+      <h1 class={typography.hidden}>{t('Live map')}</h1>
+      <DemoNote />
+      <MapArea />
+    </div>
+  );
+}
+
+/** The live map with its tools, in the height that the bars above it leave. */
+export function MapArea() {
   const zones = useEntities('zones');
   useEntities('providers');
   const trackables = useEntities('trackables');
@@ -54,12 +76,11 @@ export function MapPage() {
     setUrlParams({ zone: id, at: undefined, z: undefined, floor: undefined }, { replace: false });
   }, []);
   const hasTrackables = trackables.size > 0 || storeOf('trackables').state.value === 'waiting';
-  if (isWaiting || isStarting) return <div class={`${pageStyles.full} ${mapStyles.map}`} />;
   return (
-    <div class={`${pageStyles.full} ${mapStyles.page}`}>
-      <h1 class={typography.hidden}>{t('Live map')}</h1>
-      <DemoNote />
-      <div class={mapStyles.area}>
+    <div class={mapStyles.area}>
+      {isWaiting || isStarting ? (
+        <div class={mapStyles.map} />
+      ) : (
         <MapView key={opened.value} plane={plane} look={look.at} onView={viewToUrl} label={t('Live map')}>
           <LiveMap
             plane={plane}
@@ -71,9 +92,20 @@ export function MapPage() {
             onPlane={changePlane}
             onSelect={select}
           />
+          <PlanDrop plane={plane} />
         </MapView>
-        <FirstRun />
-      </div>
+      )}
+      <FirstRun />
     </div>
   );
+}
+
+/** Opens the form of a new zone for a floor plan that the user drops on the map. */
+function PlanDrop({ plane }: { readonly plane: Plane }) {
+  const [, navigate] = useLocation();
+  usePlanDrop(plane.kind === 'earth' && can('CREATE', '/zones') && !isWallFromUrl(), (dropped) => {
+    leaveDroppedPlan(dropped);
+    navigate('/zones/new?start=plan');
+  });
+  return null;
 }

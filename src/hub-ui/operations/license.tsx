@@ -101,7 +101,7 @@ function infoText({ state, begins_at: begins = '', ends_at: ends = '' }: License
   if (state === 'none') return t('No license key is set; the hub needs none.');
   if (state === 'not_begun') return t('The license begins on {time}; the hub needs none.', { time: begins });
   if (state === 'valid' || state === 'expiring') return t('The license is valid until {time}.', { time: ends });
-  return t('The hub needs no license key and works as ever.');
+  return t('The hub needs no license key. All features work without one.');
 }
 
 function warningText({ state, ends_at: time = '', grace_ends_at: other = '' }: LicenseInfo): string | undefined {

@@ -102,7 +102,7 @@ function SessionCards({
 }
 
 function sentText(time: string | number | undefined, nowMs: number): string {
-  return time === undefined ? 'never' : ago(Math.max(0, nowMs - Date.parse(String(time))));
+  return time === undefined ? t('never') : ago(Math.max(0, nowMs - Date.parse(String(time))));
 }
 
 function subscriptionsOf({ topics }: HubSockets): number {

@@ -1,6 +1,6 @@
 import { fillTemplate, type ParamLanguage } from '../../problem.ts';
 import { type ErrorReason, PARAM_VALUES, type Param, type Reason, REASONS } from '../../reasons.ts';
-import { capitalized, language, t } from '../languages/language.ts';
+import { capitalized, language, loadReasons, t } from '../languages/language.ts';
 import { countText } from '../languages/numbers.ts';
 
 /** Labels of members in the forms. Other members are labeled by their name in words. */
@@ -38,6 +38,7 @@ const LABELS: Readonly<Record<string, string>> = {
   floor: t('Floor'),
   foreign_id: t('External ID'),
   crossing: t('Between two locations'),
+  untracked: t('Objects inside are not located'),
   exit_delay: t('Exit delay'),
   entry_delay: t('Entry delay'),
   exit_tolerance: t('Exit tolerance'),
@@ -150,20 +151,20 @@ const PAGE_MESSAGES: Partial<Readonly<Record<Reason, string>>> = {
   not_owned: 'Your roles give you access to this only for what you own.',
 };
 
-/** German messages; undefined on a page in English and until loadMessages has loaded them. */
-let german: typeof import('../languages/de_reasons.ts') | undefined;
+/** Translated messages; undefined on a page in English and until loadMessages has loaded them. */
+let translated: Awaited<ReturnType<typeof loadReasons>>;
 
 /**
  * Loads the error messages in the user's language, which the first view does not need. Await it before `sentenceOf`. If loading
  * fails, errors are in English.
  */
 export async function loadMessages(): Promise<void> {
-  if (language === 'de') german ??= await import('../languages/de_reasons.ts').catch(() => undefined);
+  translated ??= await loadReasons();
 }
 
 const LANGUAGE: ParamLanguage = {
   get values() {
-    return german?.germanParams ?? PARAM_VALUES;
+    return translated?.paramTexts ?? PARAM_VALUES;
   },
   count: (value) => (typeof value === 'number' ? countText(value) : foundText(String(value))),
 };
@@ -181,13 +182,15 @@ export function sentenceOf(error: { readonly message: string } | ErrorReason): s
 
 function reasonText({ reason, params }: ErrorReason): string {
   const english = PAGE_MESSAGES[reason] ?? REASONS[reason];
-  const template = german?.germanReasons[reason] ?? english;
-  const rule = fillTemplate(template.replace(/[:,]? ?(found )?\{detail\}/, ''), params, LANGUAGE);
+  const template = translated?.reasonTexts[reason] ?? english;
+  const rule = fillTemplate(template.replace(/\s?[:,]?\s?(found )?\{detail\}/, ''), params, LANGUAGE);
   const { found, outcome } = params;
   const isSaid = found === undefined || REASONS[reason].includes('{found}') || reason.startsWith('missing');
   const text = isSaid ? aboutField(english, rule) : framed({ english, rule, found });
   if (outcome === undefined) return text;
-  return `${text}; ${outcome === 'partial' ? t('a part of it is done') : t('it may still be done')}`;
+  return outcome === 'partial'
+    ? t('{rule}; a part of it is done', { rule: text })
+    : t('{rule}; it may still be done', { rule: text });
 }
 
 interface Rejection {
@@ -227,14 +230,14 @@ function sentence(text: string): string {
   return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
 }
 
-/** Why something failed, in a state: by its reason on a page in German, or the English text. */
+/** Why something failed, in a state: by its reason on a translated page, or the English text. */
 export function failureText(
   error: string | null | undefined,
   { reason, params }: Partial<ErrorReason>,
 ): string | undefined {
   if (error == null) return undefined;
   const known = { reason, params };
-  return german !== undefined && isHubProblem(known) ? sentence(reasonText(known)) : error;
+  return translated !== undefined && isHubProblem(known) ? sentence(reasonText(known)) : error;
 }
 
 /** Formats an error as a sentence. */

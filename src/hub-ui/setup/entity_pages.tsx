@@ -7,7 +7,7 @@ import type { Zone } from '../../model/zone.ts';
 import { type Kind, labelOf } from '../hub/entity_kinds.ts';
 import { useEntities } from '../hub/stores.ts';
 import { zoneNamed } from '../hub/zone_lookup.ts';
-import { language, t } from '../languages/language.ts';
+import { t } from '../languages/language.ts';
 import { AnchorEditor } from './anchors/anchor_editor.tsx';
 import { useSetupRoute } from './editor/use_editor.ts';
 import { FenceEditor } from './fences/fence_editor.tsx';
@@ -84,8 +84,7 @@ export function entityPage<K extends Kind>(kind: K): ComponentType {
 
 function aboutZone(zone: Zone): string {
   const type = ZONE_TYPES.find(({ value }) => value === zone.type)?.label ?? zone.type;
-  const label = PLACINGS.find(({ value }) => value === placingOf(zone))?.label ?? '';
-  const placing = language === 'en' ? label.toLowerCase() : label;
+  const placing = PLACINGS.find(({ value }) => value === placingOf(zone))?.label ?? '';
   return t('{type} · floor {floor} · {placing}', { type, floor: zone.floor ?? 0, placing });
 }
 

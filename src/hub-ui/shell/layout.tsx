@@ -20,6 +20,7 @@ import { countText } from '../languages/numbers.ts';
 import styles from './layout.module.css';
 import { LostBanner } from './lost_banner.tsx';
 import { isAt, isListed, NAV_GROUPS, type NavPage, type NavGroup, pageAt, TAB_PATHS } from './pages.ts';
+import { PaletteKey } from './palette_key.tsx';
 import { Preferences, PreferencesButton } from './preferences.tsx';
 
 /** Frame of every page: navigation at the side, or at the bottom of a narrow screen. */
@@ -33,7 +34,7 @@ export function Layout({
 }) {
   const [address] = useLocation();
   // The wall view shows the map without the frame.
-  if (address === '/' && urlParam('wall') !== undefined) {
+  if ((address === '/' || address === '/home') && urlParam('wall') !== undefined) {
     return (
       <div class={`${styles.shell} ${styles.wall}`}>
         <div class={styles.body}>
@@ -82,6 +83,7 @@ export function Layout({
         </main>
       </div>
       <TabBar address={address} account={account} />
+      <PaletteKey />
       <Questions />
       <Toasts />
     </div>

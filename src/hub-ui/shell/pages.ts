@@ -24,6 +24,12 @@ export const NAV_GROUPS: readonly NavGroup[] = [
   {
     title: t('Live'),
     pages: [
+      {
+        path: '/home',
+        label: t('Home'),
+        icon: 'home',
+        reads: ['/providers/summary', '/fences/summary', '/alerts'],
+      },
       { path: '/', label: t('Map'), icon: 'map' },
       { path: '/alerts', label: t('Alerts'), icon: 'bell', reads: ['/alerts'] },
       { path: '/events', label: t('Events'), icon: 'event', reads: topics('fence_events', 'collision_events') },
@@ -47,16 +53,21 @@ export const NAV_GROUPS: readonly NavGroup[] = [
     pages: [
       { path: '/lists', label: t('Lists'), icon: 'list', reads: KINDS.map((kind) => `/${kind}/summary`) },
       { path: '/flows', label: t('Flows'), icon: 'flow', reads: ['/analytics/flows'], isHistory: true },
+      { path: '/reports', label: t('Reports'), icon: 'copy', reads: ['/analytics/dwell'], isHistory: true },
+      { path: '/muster', label: t('Muster list'), icon: 'check', reads: ['/trackables/summary'] },
+      { path: '/finder', label: t('Finder'), icon: 'search', reads: ['/providers/summary'] },
       { path: '/walk-tests', label: t('Walk tests'), icon: 'target', reads: ['/walk_tests'], isHistory: true },
       { path: '/sinks', label: t('Sinks'), icon: 'sink', reads: ['/sinks'] },
       { path: '/sources', label: t('Sources'), icon: 'provider', reads: ['/sources'] },
       { path: '/links', label: t('Links'), icon: 'hubs', reads: ['/links'] },
+      { path: '/keys', label: t('API keys'), icon: 'lock', reads: ['/keys'] },
+      { path: '/audit', label: t('Audit log'), icon: 'clock', reads: ['/audit'] },
     ],
   },
 ];
 
 /** Pages in the tab bar of a narrow screen. The other pages are in the menu "More". */
-export const TAB_PATHS: readonly string[] = ['/', '/events', '/operations', '/lists'];
+export const TAB_PATHS: readonly string[] = ['/home', '/', '/events', '/lists'];
 
 /** Returns whether the navigation lists a page. */
 export function isListed(page: NavPage): boolean {

@@ -4,22 +4,18 @@ import { Dialog } from '../controls/dialog.tsx';
 import { SelectField } from '../controls/field.tsx';
 import { Icon } from '../controls/icons.tsx';
 import type { Option } from '../controls/select.tsx';
-import { chooseLanguage, type LanguageChoice, languageChoice, t } from '../languages/language.ts';
+import { chooseLanguage, LANGUAGES, type LanguageChoice, languageChoice, t } from '../languages/language.ts';
 import { chooseTimeZone, chosenTimeZone, timeZones } from '../languages/time_zone.ts';
 import layout from './layout.module.css';
 
 /** Languages with their native names. */
-const LANGUAGES: readonly Option<LanguageChoice>[] = [
-  { value: 'browser', label: t('Browser default') },
-  { value: 'en', label: 'English' },
-  { value: 'de', label: 'Deutsch' },
-];
+const CHOICES: readonly Option<LanguageChoice>[] = [{ value: 'browser', label: t('Browser default') }, ...LANGUAGES];
 
 /** Dialog for the language and time zone of the page, stored in this browser. */
 export function Preferences() {
   return (
     <>
-      <Choice label={t('Language')} value={languageChoice} options={LANGUAGES} onChange={chooseLanguage} />
+      <Choice label={t('Language')} value={languageChoice} options={CHOICES} onChange={chooseLanguage} />
       <SelectField
         label={t('Time zone')}
         value={chosenTimeZone ?? ''}

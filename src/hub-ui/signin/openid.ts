@@ -59,7 +59,8 @@ export async function attempt(
   { client_id }: SignInSettings,
   { back, isSilent }: Pick<Attempt, 'back' | 'isSilent'>,
 ): Promise<{ readonly attempt: Attempt; readonly url: string }> {
-  if (!isSecureContext) throw new Error(t('Signing in needs HTTPS: this page came over a line that anybody can read'));
+  if (!isSecureContext)
+    throw new Error(t('Sign-in requires HTTPS: this page was loaded over an unencrypted connection'));
   const [state, verifier] = [oauth.generateRandomState(), oauth.generateRandomCodeVerifier()];
   const url = new URL(endpoint);
   const query = {

@@ -264,15 +264,15 @@ function MailInputs({ form, error, isStored, change }: PartProps) {
       />
       <SecondsField
         label={t('Collect events for')}
-        help={t('Events of this time share one mail.')}
+        help={t('Events within this time are sent in one e-mail.')}
         error={errorAt(error, 'digest_interval')}
         placeholder="60"
         value={form.digest_interval}
         onInput={(digest_interval) => change({ digest_interval })}
       />
       <div class={fieldStyles.fields}>
-        <TimeOfDay label={t('No mails from')} value={form.quietFrom} onInput={(quietFrom) => change({ quietFrom })} />
-        <TimeOfDay label={t('No mails until')} value={form.quietTo} onInput={(quietTo) => change({ quietTo })} />
+        <TimeOfDay label={t('No e-mails from')} value={form.quietFrom} onInput={(quietFrom) => change({ quietFrom })} />
+        <TimeOfDay label={t('No e-mails until')} value={form.quietTo} onInput={(quietTo) => change({ quietTo })} />
         <SelectField
           label={t('Time zone')}
           error={errorAt(error, 'quiet_hours')}

@@ -176,7 +176,7 @@ function TargetCard({ sink }: { readonly sink: Sink }) {
     [t('Format'), sink.format ?? undefined],
     [t('Sender'), sink.sender ?? undefined],
     [t('Recipients'), recipients?.join(', ')],
-    [t('No mails'), quiet == null ? undefined : `${quiet.from} – ${quiet.to}, ${quiet.time_zone ?? 'UTC'}`],
+    [t('Quiet hours'), quiet == null ? undefined : `${quiet.from} – ${quiet.to}, ${quiet.time_zone ?? 'UTC'}`],
   ];
   return (
     <Card title={t('Target')}>

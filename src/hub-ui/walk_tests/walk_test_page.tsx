@@ -71,7 +71,7 @@ function Actions({
   const remove = async (): Promise<void> => {
     const question = {
       title: t('Delete the walk test {name}?', { name: test.name }),
-      text: t('Its marks are lost. The recorded positions remain.'),
+      text: t('This deletes its marks. The recorded positions remain.'),
       action: t('Delete walk test'),
     };
     if (!(await confirm(question))) return;

@@ -24,6 +24,7 @@ interface MovingKind {
 /** Layer with the labels of areas, trackables and providers, which share the space. */
 export function LabelLayer({
   shown,
+  hasAreaNames,
   scale,
   zones,
   fences,
@@ -35,6 +36,8 @@ export function LabelLayer({
   holder,
 }: {
   readonly shown: NamesShown;
+  /** Whether zones and fences have labels here; otherwise another layer names them. */
+  readonly hasAreaNames: boolean;
   readonly scale: number;
   /** Zones and fences of the visible layers. */
   readonly zones: readonly Zone[];
@@ -53,8 +56,12 @@ export function LabelLayer({
   const selectedId = (kind: MapSelection['kind']) => (selection?.kind === kind ? selection.id : undefined);
   const [zoneId, fenceId] = [selectedId('zones'), selectedId('fences')];
   const named = useMemo<readonly NamedArea[]>(
-    () => areas.map((each) => ({ ...each, isSelected: each.id === (each.kind === 'zones' ? zoneId : fenceId) })),
-    [areas, zoneId, fenceId],
+    () =>
+      (hasAreaNames ? areas : []).map((each) => ({
+        ...each,
+        isSelected: each.id === (each.kind === 'zones' ? zoneId : fenceId),
+      })),
+    [areas, hasAreaNames, zoneId, fenceId],
   );
   const look = useRef({ shown, scale, palette: palette(), named, selectedId, alarmed, alarmedProviders });
   look.current = { shown, scale, palette: palette(), named, selectedId, alarmed, alarmedProviders };

@@ -1,14 +1,17 @@
+import type OlMap from 'ol/Map.js';
 import type { SocketError } from '../../hub/live_socket.ts';
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { ChangeEvent } from '../../../model/events.ts';
+import { prefersReducedMotion } from '../../controls/reduced_motion.ts';
 import { subscribe, subscribeMoves } from '../../hub/live.ts';
-import { viewParams } from '../plane/plane.ts';
+import { type Plane, unitsPerMeter, viewParams } from '../plane/plane.ts';
 import { CanvasLayer, type CanvasFrame } from '../view/canvas_layer.ts';
 import type { ColorBy } from '../view/color_by.ts';
 import { useMap } from '../view/map_view.tsx';
 import { categoryColors, palette } from '../view/palette.ts';
 import { useLayer, Z } from '../view/vector_layer.ts';
+import type { GlideView } from './glides.ts';
 import { drawMoving } from './moving_draw.ts';
 import { MovingObjects } from './moving_objects.ts';
 import { type MovingLook, newScreen, type OnScreen } from './moving_screen.ts';
@@ -48,7 +51,7 @@ export type LayerOptions = Omit<MovingLook, 'palette' | 'colors' | 'trail' | 'sy
   readonly followedId: string | undefined;
   /** Returns whether an object is marked. Pass a new function when its result changes. */
   readonly isMarked?: ((id: string) => boolean) | undefined;
-  /** Called after each batch. */
+  /** Called after each drawing of moved objects. */
   readonly onMoved?: (moving: MovingLayerState) => void;
   readonly holder: { current: MovingLayerState | undefined };
   readonly seen: Signal<Seen>;
@@ -112,21 +115,31 @@ function colorsOf(symbol: LayerSymbol, colorBy: ColorBy): readonly string[] {
 }
 
 /**
+ * Pause after a frame, by the time that the page took to compute and to paint it: moving objects take at most a quarter of the
+ * page's main thread.
+ */
+const PAUSE = 3;
+/** Movements of less than half a pixel are not visible. */
+const GLIDE_PIXELS = 0.5;
+
+/**
  * Live trackables or providers. The hub sends only objects of the selected floor; all updates between two frames are drawn
- * once.
+ * once. Between batches, objects glide to their last positions, unless the user prefers reduced motion.
  */
 export function MovingLayer({
   onRejected,
   ...options
 }: LayerOptions & { readonly onRejected?: (error: SocketError) => void }) {
-  const { plane } = useMap();
+  const { map, plane } = useMap();
   const { symbol, floor, onMoved } = options;
   const callbacks = useRef({ onMoved, onRejected });
   callbacks.current = { onMoved, onRejected };
   const { moving, layer } = useMovingCanvas(options, Date.now);
   useEffect(() => {
     // Redraws once a second, because objects without new locations fade.
-    const tick = setInterval(() => layer.redraw(), 1_000);
+    const tick = setInterval(() => {
+      if (!document.hidden) layer.redraw();
+    }, 1_000);
     return () => clearInterval(tick);
   }, [layer]);
   useEffect(() => {
@@ -135,16 +148,41 @@ export function MovingLayer({
     const params = { ...view, ...(floor === undefined ? {} : { floor }) };
     const from = `${list}?${new URLSearchParams(view)}`;
     let frame = 0;
+    let pauseUntilMs = 0;
+    /** Requests the next batch; undefined while none is drawn. */
+    let requestNext: (() => void) | undefined;
+    let startMs = 0;
+    let isGliding = false;
+    // Browsers run no frames of a hidden page.
+    const draw = (): void => {
+      startMs = performance.now();
+      if (startMs < pauseUntilMs) {
+        frame = requestAnimationFrame(draw);
+        return;
+      }
+      isGliding = moving.objects.advance(startMs);
+      layer.redraw();
+      callbacks.current.onMoved?.(moving);
+      requestNext?.();
+      requestNext = undefined;
+      painting.port2.postMessage(undefined);
+    };
+    // The browser paints a frame right after its callbacks, and handles messages after that.
+    const painting = new MessageChannel();
+    painting.port1.onmessage = () => {
+      const endMs = performance.now();
+      pauseUntilMs = endMs + PAUSE * (endMs - startMs);
+      if (!isGliding) return;
+      cancelAnimationFrame(frame);
+      frame = requestAnimationFrame(draw);
+    };
     const unsubscribe = subscribeMoves(
       { topic, params, from },
       (batch, next) => {
-        moving.objects.take(batch, Date.now());
+        moving.objects.take(batch, Date.now(), glideView(map, plane));
+        requestNext = next;
         cancelAnimationFrame(frame);
-        frame = requestAnimationFrame(() => {
-          layer.redraw();
-          callbacks.current.onMoved?.(moving);
-          next();
-        });
+        frame = requestAnimationFrame(draw);
       },
       (error) => callbacks.current.onRejected?.(error),
     );
@@ -159,11 +197,25 @@ export function MovingLayer({
     );
     return () => {
       cancelAnimationFrame(frame);
+      painting.port1.close();
       unsubscribe();
       endChanges();
     };
-  }, [plane, symbol, floor, moving, layer]);
+  }, [map, plane, symbol, floor, moving, layer]);
   return null;
+}
+
+/** The view in which objects glide; undefined if they do not. */
+function glideView(map: OlMap, plane: Plane): GlideView | undefined {
+  const view = map.getView();
+  const [resolution, center] = [view.getResolution(), view.getCenter()];
+  if (prefersReducedMotion() || document.hidden || resolution === undefined || center === undefined) return undefined;
+  return {
+    atMs: performance.now(),
+    extent: view.calculateExtent(map.getSize()),
+    step: GLIDE_PIXELS * resolution,
+    unitsPerMeter: unitsPerMeter(plane, center),
+  };
 }
 
 /** Creates the signal for a layer's counts. */

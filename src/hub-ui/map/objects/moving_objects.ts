@@ -2,6 +2,7 @@ import type Polygon from 'ol/geom/Polygon.js';
 import { type MoveBatch, ROW } from '../../hub/moves.ts';
 import { northOf } from '../plane/georeference.ts';
 import { mapX, mapY, type Plane, type Position } from '../plane/plane.ts';
+import { Glides, type GlideView } from './glides.ts';
 
 /** Number of positions in a tail. */
 export const TAIL = 32;
@@ -25,7 +26,10 @@ export class MovingObjects {
   readonly plane: Plane;
   /** Direction of north on the plane, in degrees clockwise from up. */
   readonly north: number;
+  /** Objects on the way to their last reported positions. All others are drawn there. */
+  readonly glides = new Glides();
   count = 0;
+  /** Drawn positions. */
   x = new Float64Array(256);
   y = new Float64Array(256);
   /** Heading in degrees clockwise from north; NaN if unknown. */
@@ -81,8 +85,8 @@ export class MovingObjects {
     for (let i = 0; i < this.count; i++) this.marked[i] = Number(isMarked?.(this.facts[i]?.id ?? '') === true);
   }
 
-  /** Applies a batch. hot */
-  take({ added, rows, outlines, isReset }: MoveBatch, nowMs: number): void {
+  /** Applies a batch. Objects glide to their positions in a view, and are at once there without one. hot */
+  take({ added, rows, outlines, isReset }: MoveBatch, nowMs: number, view?: GlideView): void {
     if (isReset) this.#forget();
     for (const { index, ...facts } of added) this.#add(index, facts);
     const isEarth = this.plane.kind === 'earth';
@@ -90,11 +94,26 @@ export class MovingObjects {
       const index = rows[at]!;
       const x = isEarth ? mapX(rows[at + 1]!) : rows[at + 1]!;
       const y = isEarth ? mapY(rows[at + 2]!) : rows[at + 2]!;
-      if (nowMs - this.lastSeenMs[index]! > GAP_MS) this.cutTail(index);
-      this.move(index, x, y);
-      this.heading[index] = rows[at + 3]!;
+      const intervalMs = nowMs - this.lastSeenMs[index]!;
+      if (intervalMs > GAP_MS) this.cutTail(index);
+      const heading = rows[at + 3]!;
+      const floor = rows[at + 5]!;
+      const isThere = this.removed[index] === 0 && Object.is(this.floor[index], floor);
+      const target = this.glides.targetOf(index);
+      const [lastX, lastY] = target ?? [this.x[index]!, this.y[index]!];
+      const move = { x, y, heading, intervalMs };
+      const isGliding = view !== undefined && isThere && this.glides.start(index, this, move, view);
+      // The tail has all reported positions but the last, to which its last segment leads. A glide may end before its target.
+      if ((isGliding || target !== undefined) && this.#isStep(lastX - x, lastY - y)) {
+        this.#lengthenTail(index, lastX, lastY);
+      }
+      if (!isGliding) {
+        this.glides.stop(index);
+        this.move(index, x, y);
+        this.heading[index] = heading;
+      }
       this.accuracy[index] = rows[at + 4]!;
-      this.floor[index] = rows[at + 5]!;
+      this.floor[index] = floor;
       // Clocks differ, so new locations count as received now. Listed locations have their own time.
       this.lastSeenMs[index] = isReset ? Math.min(nowMs, rows[at + 6]!) : nowMs;
       this.removed[index] = 0;
@@ -117,10 +136,14 @@ export class MovingObjects {
     return index;
   }
 
+  /** Moves gliding objects on to a monotonic time. Returns whether some have not arrived. hot: once per frame */
+  advance(atMs: number): boolean {
+    return this.glides.advance(this, atMs);
+  }
+
   /** Moves an object to a point of the map and extends its tail. hot */
   move(index: number, x: number, y: number): void {
-    const unit = this.plane.kind === 'earth' ? TAIL_STEP_METERS * 1.5 : TAIL_STEP_METERS;
-    if (Math.abs(x - this.x[index]!) + Math.abs(y - this.y[index]!) > unit) this.#lengthenTail(index, x, y);
+    if (this.#isStep(x - this.x[index]!, y - this.y[index]!)) this.#lengthenTail(index, x, y);
     this.x[index] = x;
     this.y[index] = y;
   }
@@ -162,8 +185,17 @@ export class MovingObjects {
     }
   }
 
+  /** Whether a movement is long enough for a tail. */
+  #isStep(dx: number, dy: number): boolean {
+    const unit = this.plane.kind === 'earth' ? TAIL_STEP_METERS * 1.5 : TAIL_STEP_METERS;
+    return Math.abs(dx) + Math.abs(dy) > unit;
+  }
+
+  /** Adds a point to a tail, unless it is the last one already. */
   #lengthenTail(index: number, x: number, y: number): void {
     const at = this.tailAt[index]!;
+    const last = (index * TAIL + ((at + TAIL - 1) % TAIL)) * 2;
+    if (this.tailLength[index] !== 0 && this.tails[last] === x && this.tails[last + 1] === y) return;
     const place = (index * TAIL + at) * 2;
     this.tails[place] = x;
     this.tails[place + 1] = y;
@@ -176,6 +208,7 @@ export class MovingObjects {
     this.facts = [];
     this.outlines = [];
     this.#indices.clear();
+    this.glides.clear();
     this.group.fill(0);
     this.inside.fill(0);
     this.cutTails();

@@ -3,7 +3,7 @@ import type { Scene } from './moving_screen.ts';
 import type { Trail } from './trail.ts';
 
 /** Draws the trail of the followed object: in front of all other tails, and longer. */
-export function drawTrail({ frame: { context, toPixel }, look: { palette } }: Scene, { points }: Trail): void {
+export function drawTrail({ frame: { context, toPixel }, look: { palette } }: Scene, { points, head }: Trail): void {
   const [a, b, c, d, e, f] = toPixel;
   context.beginPath();
   for (let k = 0; k < points.length; k += 2) {
@@ -11,6 +11,7 @@ export function drawTrail({ frame: { context, toPixel }, look: { palette } }: Sc
     if (k === 0) context.moveTo(a * x + c * y + e, b * x + d * y + f);
     else context.lineTo(a * x + c * y + e, b * x + d * y + f);
   }
+  if (points.length > 0) context.lineTo(a * head[0] + c * head[1] + e, b * head[0] + d * head[1] + f);
   context.lineJoin = 'round';
   context.lineCap = 'round';
   context.strokeStyle = palette.halo;
@@ -48,6 +49,7 @@ export function drawTails({ frame: { context, toPixel }, objects, look: { colors
           if (k === first) context.moveTo(px, py);
           else context.lineTo(px, py);
         }
+        if (to === 1 && length > 0) context.lineTo(screen.x[i]!, screen.y[i]!);
       }
       context.stroke();
     }
@@ -72,9 +74,13 @@ export function drawOutlines({ frame, objects, look: { colors }, screen }: Scene
       if (across < 12) continue;
       // A small circle of 64 edges still looks round with a quarter of them.
       const step = across < 40 && ring.length > 60 ? 8 : 2;
-      context.moveTo(a * ring[0]! + c * ring[1]! + e, b * ring[0]! + d * ring[1]! + f);
+      // An outline is around the reported position of an object that may not have arrived there.
+      const [dx, dy] = objects.glides.ahead(i, objects);
+      const left = e - a * dx - c * dy;
+      const top = f - b * dx - d * dy;
+      context.moveTo(a * ring[0]! + c * ring[1]! + left, b * ring[0]! + d * ring[1]! + top);
       for (let k = step; k < ring.length; k += step) {
-        context.lineTo(a * ring[k]! + c * ring[k + 1]! + e, b * ring[k]! + d * ring[k + 1]! + f);
+        context.lineTo(a * ring[k]! + c * ring[k + 1]! + left, b * ring[k]! + d * ring[k + 1]! + top);
       }
       context.closePath();
       isEmpty = false;

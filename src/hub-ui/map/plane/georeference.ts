@@ -82,7 +82,8 @@ export function northOf(plane: Plane): number {
   return (Math.atan2(x, y) * 180) / Math.PI;
 }
 
-type Matrix = Georeference['matrix'];
+/** Affine transform, as of a canvas. */
+export type Matrix = Georeference['matrix'];
 
 function georeferenceOf({ a, b, c, d, centerX, centerY, centerEasting, centerNorthing }: PlaneFit): Georeference {
   const e = centerEasting - a * centerX - b * centerY;
@@ -95,12 +96,13 @@ function fromMatrix(matrix: Matrix): Georeference {
   return { matrix, toMap: (point) => apply(matrix, point), fromMap: (point) => apply(back, point) };
 }
 
-function apply([a, b, c, d, e, f]: Matrix, [x = 0, y = 0]: Position): MapPoint {
+/** Returns the image of a point. */
+export function apply([a, b, c, d, e, f]: Matrix, [x = 0, y = 0]: Position): MapPoint {
   return [a * x + c * y + e, b * x + d * y + f];
 }
 
 /** Composes two transforms: first `inner`, then `outer`. */
-function concat(outer: Matrix, inner: Matrix): Matrix {
+export function concat(outer: Matrix, inner: Matrix): Matrix {
   const [a, b, c, d, e, f] = outer;
   const [A, B, C, D, E, F] = inner;
   return [a * A + c * B, b * A + d * B, a * C + c * D, b * C + d * D, a * E + c * F + e, b * E + d * F + f];

@@ -91,6 +91,24 @@ function widestAt(rings: readonly (readonly Position[])[], y: number): readonly 
   return widest;
 }
 
+/** Font sizes of names, in pixels. Smaller names are hidden. */
+const SIZE_MIN = 11;
+const SIZE_MAX = 34;
+/** Width of a letter, as a share of the font size. */
+const LETTER_SHARE = 0.62;
+/** Shares of the width and height of an area that its name may fill. */
+const WIDTH_SHARE = 0.8;
+const HEIGHT_SHARE = 0.3;
+
+/** Font size of a name in an area of this size in pixels; undefined if it does not fit. */
+export function nameSize(
+  name: string,
+  { width, height }: { readonly width: number; readonly height: number },
+): number | undefined {
+  const fitting = Math.min((width * WIDTH_SHARE) / (name.length * LETTER_SHARE), height * HEIGHT_SHARE, SIZE_MAX);
+  return fitting < SIZE_MIN ? undefined : Math.round(fitting);
+}
+
 /** A side of a line at its middle. */
 export interface LineSide {
   /** Direction away from the line, in radians clockwise from up. */

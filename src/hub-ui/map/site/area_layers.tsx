@@ -23,6 +23,9 @@ export interface FenceGlow {
   readonly strength: number;
 }
 
+/** Opacity of fills in the color of a property, in hexadecimal digits. */
+const SOFT = '33';
+
 const FONT = '12px Inter, system-ui, sans-serif';
 
 /** Layer of zones: outlines of their ground control points. Proximity zones are circles in another color. */
@@ -62,10 +65,13 @@ export function FenceLayer({
   fences,
   selectedId,
   glows,
+  colorsOf,
   labels = true,
 }: {
   readonly fences: readonly Fence[];
   readonly selectedId?: string | undefined;
+  /** Colors of fences by id; all others have the same color. */
+  readonly colorsOf?: ReadonlyMap<string, string> | undefined;
   /** Fences with a recent entry, exit or alert, by id. */
   readonly glows?: ReadonlyMap<string, FenceGlow>;
   readonly labels?: boolean;
@@ -78,15 +84,16 @@ export function FenceLayer({
       const fence = feature.get('fence') as Fence;
       const glow = glows?.get(fence.id);
       const isSelected = fence.id === selectedId;
-      const color = isSelected ? colors.selected : colors.fence;
+      const own = colorsOf?.get(fence.id);
+      const color = isSelected ? colors.selected : (own ?? colors.fence);
       const area = new Style({
         stroke: new Stroke({ color, width: isSelected ? 3 : 1.5 }),
-        fill: new Fill({ color: colors.fenceFill }),
+        fill: new Fill({ color: own === undefined ? colors.fenceFill : `${own}${SOFT}` }),
       });
       const label = { text: labelOf(fence), color, colors, feature, resolution, isZone: false };
       return [area, ...glowOn(glow, colors), ...arrowOn(feature, color), ...labelOn(labels, label)];
     },
-    [colors, selectedId, glows, labels],
+    [colors, selectedId, glows, colorsOf, labels],
   );
   useVectorLayer(features, style, Z.fences);
   return null;

@@ -1,13 +1,14 @@
 import { useMemo } from 'preact/hooks';
 import type { Zone } from '../../../model/zone.ts';
-import { floorPlanOf, type Georeference, georeferencePlan } from '../plane/georeference.ts';
+import { floorPlanOf, georeferencePlan, type Matrix } from '../plane/georeference.ts';
 import { CanvasLayer, type CanvasFrame } from '../view/canvas_layer.ts';
 import { useMap } from '../view/map_view.tsx';
 import { useLayer } from '../view/vector_layer.ts';
 
 interface PlacedPlan {
   readonly image: HTMLImageElement;
-  readonly placement: Georeference;
+  /** From pixels to map coordinates. */
+  readonly matrix: Matrix;
 }
 
 /** Layer of floor plans, transformed by their ground control points. */
@@ -23,7 +24,7 @@ export function PlanLayer({ zones, opacity = 0.9 }: { readonly zones: readonly Z
       const placement = plan && georeferencePlan(zone, plan, plane);
       if (plan === undefined || placement === undefined) continue;
       const image = new Image();
-      placed.push({ image, placement });
+      placed.push({ image, matrix: placement.matrix });
       image.onload = () => layer.redraw();
       image.src = plan.image;
     }
@@ -33,9 +34,10 @@ export function PlanLayer({ zones, opacity = 0.9 }: { readonly zones: readonly Z
   return null;
 }
 
-function drawPlan(
+/** Draws a floor plan; nothing until its image has loaded. */
+export function drawPlan(
   { context, toPixel, pixelRatio }: CanvasFrame,
-  { image, placement }: PlacedPlan,
+  { image, matrix }: PlacedPlan,
   opacity: number,
 ): void {
   if (!image.complete || image.naturalWidth === 0) return;
@@ -43,7 +45,7 @@ function drawPlan(
   context.save();
   context.setTransform(pixelRatio, 0, 0, pixelRatio, 0, 0);
   context.transform(a, b, c, d, e, f);
-  context.transform(...placement.matrix);
+  context.transform(...matrix);
   context.globalAlpha = opacity;
   context.imageSmoothingQuality = 'high';
   context.drawImage(image, 0, 0);

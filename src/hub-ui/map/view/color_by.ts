@@ -62,7 +62,7 @@ export function colorValue({ entity, providerType, floor }: Described, by: Color
     case 'parent':
       return entity !== undefined && 'parent' in entity ? (entity.parent ?? undefined) : undefined;
     default:
-      return textOf(entity?.properties?.[by.slice('property:'.length)]);
+      return propertyText(entity?.properties?.[by.slice('property:'.length)]);
   }
 }
 
@@ -87,12 +87,12 @@ export function coloringTitle(by: ColorBy, symbol: 'trackable' | 'provider'): st
   }
 }
 
-/** Property names by which objects can be colored, the most frequent first. */
-export function propertyNames(entities: Iterable<Colored>): readonly string[] {
+/** Property names by which objects or fences can be colored, the most frequent first. */
+export function propertyNames(entities: Iterable<Pick<Colored, 'properties'>>): readonly string[] {
   const counts = new Map<string, number>();
   for (const { properties } of entities) {
     for (const [name, value] of Object.entries(properties ?? {})) {
-      if (textOf(value) !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1);
+      if (propertyText(value) !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1);
     }
   }
   return [...counts]
@@ -128,7 +128,7 @@ function byCount([one, many]: readonly [string, number], [other, more]: readonly
 }
 
 /** String of a property value to group by; undefined for long strings, objects and lists. */
-function textOf(value: unknown): string | undefined {
+export function propertyText(value: unknown): string | undefined {
   if (typeof value === 'string') return value === '' || value.length > 80 ? undefined : value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }

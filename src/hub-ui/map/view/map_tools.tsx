@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Button, IconButton } from '../../controls/button.tsx';
 import typography from '../../controls/typography.module.css';
 import { t } from '../../languages/language.ts';
-import { positionText } from '../../languages/numbers.ts';
+import { countText, positionText } from '../../languages/numbers.ts';
 import { moveView } from './move_view.ts';
 import { fromMap, unitsPerMeter } from '../plane/plane.ts';
 import { gridStep } from './grid.ts';
@@ -25,34 +25,49 @@ export function ZoomButtons({ onFit }: { readonly onFit: () => void }) {
   );
 }
 
-/** Switch between floors, the highest on top; `undefined` selects all. */
+/**
+ * Switch between floors, the highest on top; `undefined` selects all. Floors may have names and numbers of objects. `onStack`
+ * shows all floors as a stack.
+ */
 export function FloorSwitch({
   floors,
   floor,
+  names,
+  counts,
   onChange,
+  onStack,
 }: {
   readonly floors: readonly number[];
   readonly floor: number | undefined;
+  readonly names: ReadonlyMap<number, string>;
+  readonly counts: ReadonlyMap<number, number>;
   readonly onChange: (floor: number | undefined) => void;
+  readonly onStack?: (() => void) | undefined;
 }) {
   if (floors.length < 2 && floor === undefined) return null;
   const sorted = [...new Set([...floors, ...(floor === undefined ? [] : [floor])])].sort((a, b) => b - a);
   return (
     <fieldset class={`${styles.buttons} ${styles.floors}`} aria-label={t('Floor')}>
-      {sorted.map((each) => (
-        <Button
-          key={each}
-          kind="quiet"
-          aria-pressed={each === floor}
-          aria-label={t('Floor {floor}', { floor: each })}
-          onClick={() => onChange(each)}
-        >
-          {each < 0 ? `−${-each}` : each}
-        </Button>
-      ))}
+      {sorted.map((each) => {
+        const [name, count] = [names.get(each), counts.get(each)];
+        const label = [t('Floor {floor}', { floor: each }), name, count].filter((part) => part !== undefined).join(' ');
+        return (
+          <Button
+            key={each}
+            kind="quiet"
+            aria-pressed={each === floor}
+            aria-label={label}
+            onClick={() => onChange(each)}
+          >
+            <span class={styles.floor}>{name ?? (each < 0 ? `−${-each}` : each)}</span>{' '}
+            {count !== undefined && <span class={styles.count}>{countText(count)}</span>}
+          </Button>
+        );
+      })}
       <Button kind="quiet" aria-pressed={floor === undefined} onClick={() => onChange(undefined)}>
         {t('All')}
       </Button>
+      {onStack && <IconButton icon="stack" label={t('Show floors as a stack')} onClick={onStack} />}
     </fieldset>
   );
 }

@@ -1,12 +1,14 @@
 import { setUrlParams, urlParam } from '../../controls/url_state.ts';
 import type { Kind } from '../../hub/entity_kinds.ts';
+import { can } from '../../hub/access.ts';
 import { hasHistory } from '../../hub/settings.ts';
 import { type ColorBy, colorByFrom } from './color_by.ts';
 import type { ViewState } from './map_view.tsx';
 
 /**
  * State of the map in the URL: `at` (x,y of the plane), `z` (zoom), `floor`, `zone` (whose local meters are the plane), `sel`
- * (kind:id), `follow`, `layers`, `labels`, `color`, `wall`, and `t` (the playback time).
+ * (kind:id), `follow`, `layers`, `labels`, `color`, `fences_by`, `wall`, `stack` with `building` (the
+ * floors of a building), and `t` (the playback time).
  */
 export interface MapSelection {
   readonly kind: Kind;
@@ -17,6 +19,7 @@ export const LAYERS = [
   'trackables',
   'providers',
   'unassigned',
+  'buildings',
   'zones',
   'fences',
   'anchors',
@@ -31,16 +34,7 @@ export const LAYERS = [
 ] as const;
 export type LayerName = (typeof LAYERS)[number];
 
-const USUAL: readonly LayerName[] = [
-  'trackables',
-  'zones',
-  'fences',
-  'anchors',
-  'plans',
-  'labels',
-  'tails',
-  'clusters',
-];
+const USUAL: readonly LayerName[] = ['trackables', 'fences', 'anchors', 'plans', 'labels', 'tails', 'clusters'];
 
 /** Returns the view of the map in the URL, if any. */
 export function viewFromUrl(): ViewState | undefined {
@@ -78,12 +72,16 @@ export function select(selection: MapSelection | undefined): void {
   setUrlParams({ sel: selection && `${selection.kind}:${selection.id}`, follow: undefined }, { replace: false });
 }
 
-/** Visible layers. By default, providers are visible only if there are no trackables, or if one of them is selected. */
+/**
+ * Visible layers. By default, providers are visible only if there are no trackables, or if one of them is selected. Users who
+ * set up zones see their outlines; others see buildings instead.
+ */
 export function layersFromUrl(hasTrackables: boolean): ReadonlySet<LayerName> {
   const requested = urlParam('layers');
   if (requested === undefined) {
     const withProviders = !hasTrackables || selectionFromUrl()?.kind === 'providers';
-    return new Set(withProviders ? [...USUAL, 'providers'] : USUAL);
+    const areas: LayerName = can('CREATE', '/zones') || can('UPDATE', '/zones/any') ? 'zones' : 'buildings';
+    return new Set<LayerName>(withProviders ? [...USUAL, areas, 'providers'] : [...USUAL, areas]);
   }
   const names = requested.split(',');
   return new Set(LAYERS.filter((name) => names.includes(name)));
@@ -102,9 +100,19 @@ export function colorByFromUrl(): ColorBy {
   return colorByFrom(urlParam('color'));
 }
 
+/** Returns the name of the property in the URL that sets the colors of fences; undefined for one color. */
+export function fencesByFromUrl(): string | undefined {
+  return urlParam('fences_by');
+}
+
 /** Whether the map is in the wall view, for large displays. */
 export function isWallFromUrl(): boolean {
   return urlParam('wall') !== undefined;
+}
+
+/** Whether the floors of a building are shown one above the other, instead of the map. */
+export function isStackFromUrl(): boolean {
+  return urlParam('stack') !== undefined && !isWallFromUrl();
 }
 
 /** The layer that shows an entity. */

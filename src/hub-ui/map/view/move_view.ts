@@ -1,5 +1,6 @@
 import type View from 'ol/View.js';
 import type { AnimationOptions } from 'ol/View.js';
+import { prefersReducedMotion } from '../../controls/reduced_motion.ts';
 
 /**
  * Animates a view to a target. An animation in progress ends where it is: OpenLayers would run both, and the older one would
@@ -7,5 +8,5 @@ import type { AnimationOptions } from 'ol/View.js';
  */
 export function moveView(view: View, target: Pick<AnimationOptions, 'center' | 'resolution' | 'zoom'>, ms = 250): void {
   view.cancelAnimations();
-  view.animate({ ...target, duration: ms });
+  view.animate({ ...target, duration: prefersReducedMotion() ? 0 : ms });
 }

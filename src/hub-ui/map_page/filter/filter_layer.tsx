@@ -10,8 +10,9 @@ import Stroke from 'ol/style/Stroke.js';
 import Style, { type StyleFunction } from 'ol/style/Style.js';
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import type { TrackableMotion } from '../../../model/events.ts';
+import type { Filter } from '../../../model/filter.ts';
 import type { Location } from '../../../model/location.ts';
-import { IconButton } from '../../controls/button.tsx';
+import { Button, IconButton } from '../../controls/button.tsx';
 import typography from '../../controls/typography.module.css';
 import { trackablesByProvider } from '../../hub/carriers.ts';
 import { subscribe } from '../../hub/live.ts';
@@ -19,14 +20,16 @@ import { storeOf } from '../../hub/stores.ts';
 import { t } from '../../languages/language.ts';
 import { countText, metersText } from '../../languages/numbers.ts';
 import { clockText } from '../../languages/times.ts';
-import { viewParams } from '../../map/plane/plane.ts';
+import { type Plane, unitsPerMeter, viewParams } from '../../map/plane/plane.ts';
 import { explainedBy } from '../../map/site/features.ts';
 import type { MapSelection } from '../../map/view/map_url.ts';
 import { useMap } from '../../map/view/map_view.tsx';
 import { palette } from '../../map/view/palette.ts';
 import { useVectorLayer, Z } from '../../map/view/vector_layer.ts';
 import styles from './filter_layer.module.css';
+import { type FilterPreview, previewOf } from './filter_preview.ts';
 import { acceptedPaths, FilterTrack, type OutlierReason, type RawPoint } from './filter_track.ts';
+import { PreviewForm } from './preview_form.tsx';
 
 /** Interval between drawings, since a provider may send hundreds of locations a second. */
 const REDRAW_MS = 200;
@@ -39,10 +42,12 @@ const REASONS: Readonly<Record<NonNullable<OutlierReason> | 'unknown', string>> 
 
 /** Raw and filtered track of the selected object since the layer was shown, with the outliers as crosses. */
 export function FilterLayer({ selection }: { readonly selection: MapSelection }) {
-  const { map } = useMap();
+  const { map, plane } = useMap();
   const track = useTrack(selection);
   const [explained, setExplained] = useState<RawPoint>();
-  const features = useMemo(() => featuresOf(track), [track]);
+  const [tried, setTried] = useState<Filter>();
+  const preview = useMemo(() => tried && previewNow(track.raw, tried, plane), [track, tried, plane]);
+  const features = useMemo(() => featuresOf(track, preview), [track, preview]);
   useVectorLayer(features, useTrackStyle(explained), Z.labels + 0.25);
   // Runs before the first paint, because the user may click at once.
   useLayoutEffect(() => {
@@ -57,7 +62,11 @@ export function FilterLayer({ selection }: { readonly selection: MapSelection })
   const outliers = track.raw.filter(({ outlier }) => outlier !== undefined).length;
   const colors = palette();
   return (
-    <aside class={styles.card} aria-label={t('Raw and filtered track')} data-filter-track>
+    <aside
+      class={`${styles.card} ${tried === undefined ? '' : styles.aside}`}
+      aria-label={t('Raw and filtered track')}
+      data-filter-track
+    >
       <ul class={styles.signs}>
         <Sign
           color={colors.provider}
@@ -65,6 +74,7 @@ export function FilterLayer({ selection }: { readonly selection: MapSelection })
           text={t('Raw')}
         />
         <Sign color={colors.selected} path="M2 8h20" text={track.isFiltered ? t('Filtered') : t('Not filtered')} />
+        {preview !== undefined && <Sign color={colors.warning} path="M2 8h7m6 0h7" text={t('Preview')} />}
         <Sign color={colors.critical} path="m7 3 10 10M17 3 7 13" text={t('Outlier')} />
       </ul>
       <p class={typography.soft} role="status">
@@ -75,6 +85,14 @@ export function FilterLayer({ selection }: { readonly selection: MapSelection })
               locations: countText(track.raw.length),
             })}
       </p>
+      {preview === undefined || tried === undefined ? (
+        <Button onClick={() => setTried(filterOf(selection))}>{t('Preview other settings')}</Button>
+      ) : (
+        <>
+          <PreviewForm filter={tried} preview={preview} onChange={setTried} />
+          <Button onClick={() => setTried(undefined)}>{t('End preview')}</Button>
+        </>
+      )}
       {explained?.outlier !== undefined && (
         <Explanation point={explained} outlier={explained.outlier} onClose={() => setExplained(undefined)} />
       )}
@@ -182,13 +200,35 @@ function providersOf(kind: MapSelection['kind'], id: string): readonly string[] 
   return storeOf('trackables').items.value.get(id)?.location_providers ?? [];
 }
 
-function featuresOf({ raw, filtered }: Pick<FilterTrack, 'raw' | 'filtered'>): Feature[] {
+/** The settings of an object as far as it sets them itself, with the filter on. */
+function filterOf({ kind, id }: MapSelection): Filter {
+  const [provider] = providersOf(kind, id);
+  const trackable =
+    kind === 'trackables' ? storeOf('trackables').items.value.get(id) : trackablesByProvider.value.get(id)?.[0];
+  const own = provider === undefined ? undefined : storeOf('providers').items.value.get(provider)?.filter;
+  const isSet = ([, value]: readonly [string, unknown]): boolean => value != null;
+  const members = [trackable?.filter, own].flatMap((filter) => Object.entries(filter ?? {}).filter(isSet));
+  return { ...Object.fromEntries(members), kind: 'cv' };
+}
+
+function previewNow(raw: readonly RawPoint[], filter: Filter, plane: Plane): FilterPreview {
+  const metersPerUnit = 1 / unitsPerMeter(plane, raw.at(-1)?.at ?? [0, 0]);
+  return previewOf(raw, filter, { nowMs: Date.now(), metersPerUnit });
+}
+
+/** With a preview, its path is drawn too, and its outliers instead of those of the hub. */
+function featuresOf(
+  { raw, filtered }: Pick<FilterTrack, 'raw' | 'filtered'>,
+  preview: FilterPreview | undefined,
+): Feature[] {
   const paths = acceptedPaths(raw).map((path) => path.map((at) => [...at]));
-  const outliers = raw.filter(({ outlier }) => outlier !== undefined);
+  const outliers = preview?.outliers ?? raw.filter(({ outlier }) => outlier !== undefined);
+  const tried = (preview?.paths ?? []).map((path) => path.map((at) => [...at]));
   return [
     ...paths.map((path) => new Feature({ geometry: new LineString(path), part: 'raw' })),
     ...paths.map((path) => new Feature({ geometry: new MultiPoint(path), part: 'raw' })),
     new Feature({ geometry: new LineString(filtered.map(({ at }) => at)), part: 'filtered' }),
+    ...tried.map((path) => new Feature({ geometry: new LineString(path), part: 'tried' })),
     ...outliers.map((point) => new Feature({ geometry: new Point(point.at), part: 'outlier', explains: point })),
   ];
 }
@@ -196,7 +236,7 @@ function featuresOf({ raw, filtered }: Pick<FilterTrack, 'raw' | 'filtered'>): F
 function useTrackStyle(explained: RawPoint | undefined): StyleFunction {
   const colors = palette();
   return useMemo<StyleFunction>(() => {
-    const { provider, selected, critical, halo } = colors;
+    const { provider, selected, critical, halo, warning } = colors;
     const dot = new CircleStyle({ radius: 2.5, fill: new Fill({ color: provider }) });
     const cross = (radius: number, color: string, width: number) =>
       new Style({
@@ -213,6 +253,7 @@ function useTrackStyle(explained: RawPoint | undefined): StyleFunction {
         new Style({ zIndex: 1, stroke: new Stroke({ color: halo, width: 5 }) }),
         new Style({ zIndex: 1, stroke: new Stroke({ color: selected, width: 2.5 }) }),
       ],
+      tried: [new Style({ zIndex: 1, stroke: new Stroke({ color: warning, width: 2.5, lineDash: [8, 5] }) })],
       outlier: crosses(7),
       explained: crosses(11),
     };

@@ -14,6 +14,9 @@ export interface RawPoint {
   readonly at: MapPoint;
   readonly timeMs: number;
   readonly providerId: string;
+  /** As sent, in meters; undefined if it was not. */
+  readonly accuracy: number | undefined;
+  readonly floor: number;
   /** Undefined for an accepted location. */
   readonly outlier: { readonly reason: OutlierReason; readonly meters: number | undefined } | undefined;
 }
@@ -42,7 +45,9 @@ export class FilterTrack {
       ? { reason: reasonOf(location), meters: this.#metersFromTrack(at) }
       : undefined;
     const providerId = location.provider_id ?? '';
-    this.raw.push({ at, timeMs: timeOf(location, nowMs), providerId, outlier });
+    const { accuracy, floor } = location;
+    const sent = { accuracy: accuracy ?? undefined, floor: floor ?? 0 };
+    this.raw.push({ at, timeMs: timeOf(location, nowMs), providerId, ...sent, outlier });
     drop(this.raw, nowMs);
     drop(this.filtered, nowMs);
   }

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { CollisionEvent, FenceEvent } from '../../../model/events.ts';
 import { type Alarms, alertsState } from '../../alerts/alert_store.ts';
+import { prefersReducedMotion } from '../../controls/reduced_motion.ts';
 import { subscribe } from '../../hub/live.ts';
 import { PULSE_MS } from '../../map/objects/symbol_draw.ts';
 import type { FenceGlow } from '../../map/site/area_layers.tsx';
@@ -57,7 +58,7 @@ export function usePulses(alarms: Alarms): ReadonlyMap<string, number> {
     const before = critical.current;
     if (alertsState.value !== 'ready') return NO_PULSES;
     critical.current = new Set([...alarms].flatMap(([id, severity]) => (severity === 'critical' ? [id] : [])));
-    if (before === undefined || matchMedia('(prefers-reduced-motion: reduce)').matches) return pulses.current;
+    if (before === undefined || prefersReducedMotion()) return pulses.current;
     const nowMs = Date.now();
     const recent = [...pulses.current].filter(([, startMs]) => nowMs - startMs < PULSE_MS);
     const added = [...critical.current].filter((id) => !before.has(id));

@@ -12,8 +12,17 @@ import { LabelLayer } from '../../map/labels/label_layer.tsx';
 import { type MovingLayerState, MovingLayer, type Seen } from '../../map/objects/moving_layer.tsx';
 import { AnchorLayer } from '../../map/site/anchor_layer.tsx';
 import { type FenceGlow, FenceLayer, ZoneLayer } from '../../map/site/area_layers.tsx';
+import { BuildingLayer } from '../../map/site/building_layer.tsx';
+import { fenceColors } from '../../map/site/fence_colors.ts';
 import { PlanLayer } from '../../map/site/plan_layer.tsx';
-import { colorByFromUrl, type LayerName, namesFromUrl, type MapSelection } from '../../map/view/map_url.ts';
+import {
+  colorByFromUrl,
+  fencesByFromUrl,
+  type LayerName,
+  namesFromUrl,
+  type MapSelection,
+} from '../../map/view/map_url.ts';
+import { categoryColors } from '../../map/view/palette.ts';
 import { scaleOfMap } from '../../map/view/wall_mode.ts';
 import type { SocketError } from '../../hub/live_socket.ts';
 import { loadMessages, sentenceOf } from '../../problems/sentences.ts';
@@ -66,6 +75,12 @@ export function LiveLayers(props: LiveLayersProps) {
   const glows = useMemo(() => withAlarms(glowing, alarmedFences), [glowing, alarmedFences]);
   const selectedId = (kind: MapSelection['kind']): string | undefined =>
     selection?.kind === kind ? selection.id : undefined;
+  const fencesBy = fencesByFromUrl();
+  const categories = categoryColors();
+  const colorsOf = useMemo(
+    () => (fencesBy === undefined ? undefined : fenceColors(fences, fencesBy, categories)),
+    [fences, fencesBy, categories],
+  );
   const look = movingLayerProps(props);
   const assigned = trackablesByProvider.value;
   const isUnassigned = useCallback((id: string) => !assigned.has(id), [assigned]);
@@ -81,6 +96,7 @@ export function LiveLayers(props: LiveLayersProps) {
   return (
     <>
       <BaseLayer />
+      {layers.has('buildings') && <BuildingLayer zones={zones} fences={layers.has('fences') ? fences : NO_FENCES} />}
       {layers.has('plans') && <PlanLayer zones={zones} />}
       {layers.has('zones') && <ZoneLayer zones={zones} selectedId={selectedId('zones')} labels={false} />}
       {layers.has('fences') && (
@@ -88,6 +104,7 @@ export function LiveLayers(props: LiveLayersProps) {
           fences={fences}
           selectedId={selectedId('fences')}
           glows={isPast ? NO_GLOWS : glows}
+          colorsOf={colorsOf}
           labels={false}
         />
       )}
@@ -117,6 +134,7 @@ export function LiveLayers(props: LiveLayersProps) {
       {names !== 'off' && (
         <LabelLayer
           shown={names}
+          hasAreaNames={!layers.has('buildings')}
           scale={look.scale}
           zones={layers.has('zones') ? zones : NO_ZONES}
           fences={layers.has('fences') ? fences : NO_FENCES}

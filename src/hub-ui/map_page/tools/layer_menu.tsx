@@ -1,14 +1,26 @@
 import { useMemo, useState } from 'preact/hooks';
-import { Choice, IconButton } from '../../controls/button.tsx';
+import { Button, Choice, IconButton } from '../../controls/button.tsx';
+import { downloadBlob } from '../../controls/download.ts';
 import { Check, SelectField } from '../../controls/field.tsx';
 import type { Option } from '../../controls/select.tsx';
+import { toastError } from '../../controls/toasts.tsx';
 import typography from '../../controls/typography.module.css';
 import { setUrlParams } from '../../controls/url_state.ts';
 import { hasHistory } from '../../hub/settings.ts';
 import { storeOf } from '../../hub/stores.ts';
 import { t } from '../../languages/language.ts';
+import { inputText, wholeText } from '../../languages/times.ts';
 import { type ColorBy, propertyNames } from '../../map/view/color_by.ts';
-import { colorByFromUrl, type LayerName, type NameDisplay, namesFromUrl } from '../../map/view/map_url.ts';
+import {
+  colorByFromUrl,
+  fencesByFromUrl,
+  type LayerName,
+  type NameDisplay,
+  namesFromUrl,
+  pastFromUrl,
+} from '../../map/view/map_url.ts';
+import { useMap } from '../../map/view/map_view.tsx';
+import { palette } from '../../map/view/palette.ts';
 import styles from './layer_menu.module.css';
 import popoverStyles from './popover.module.css';
 import { usePopover } from './use_popover.ts';
@@ -21,6 +33,7 @@ const LABELS: readonly (readonly [string, readonly (readonly [LayerName, string]
       ['providers', t('Location providers')],
       ['unassigned', t('Unassigned providers')],
       ['fences', t('Fences')],
+      ['buildings', t('Buildings')],
       ['zones', t('Zones')],
       ['anchors', t('Anchors')],
       ['plans', t('Floor plans')],
@@ -97,6 +110,8 @@ export function LayerMenu({
             <Choice label={t('Names')} value={namesFromUrl(layers)} options={NAMES} onChange={setNames} />
           </div>
           <ColorSelect />
+          <FenceColorSelect />
+          <SaveImage />
         </div>
       )}
     </div>
@@ -124,5 +139,44 @@ function ColorSelect() {
       options={options}
       onChange={(next) => setUrlParams({ color: next === 'state' ? undefined : next })}
     />
+  );
+}
+
+function FenceColorSelect() {
+  const by = fencesByFromUrl();
+  const fences = storeOf('fences').items.value;
+  const names = useMemo(() => propertyNames(fences.values()), [fences]);
+  const known = by === undefined || names.includes(by) ? names : [...names, by];
+  if (known.length === 0) return null;
+  return (
+    <SelectField
+      label={t('Color fences by')}
+      value={by ?? ''}
+      options={[
+        { value: '', label: t('One color') },
+        ...known.map((name) => ({ value: name, label: t('Property “{name}”', { name }) })),
+      ]}
+      onChange={(next) => setUrlParams({ fences_by: next })}
+    />
+  );
+}
+
+function SaveImage() {
+  const { map, ground } = useMap();
+  const colors = palette();
+  const save = async (): Promise<void> => {
+    const atMs = pastFromUrl() ?? Date.now();
+    const caption = [wholeText(atMs), ground.tileCredit.peek()].filter((part) => part !== '').join(' · ');
+    try {
+      const { imageOfMap } = await import('../../map/view/map_image.ts');
+      downloadBlob(await imageOfMap(map, { caption }, colors), `map-${inputText(atMs).replaceAll(':', '')}.png`);
+    } catch (error) {
+      toastError(error);
+    }
+  };
+  return (
+    <Button icon="download" onClick={() => void save()}>
+      {t('Save as PNG')}
+    </Button>
   );
 }

@@ -1,11 +1,13 @@
 import type { JSX } from 'preact';
 import typography from '../../controls/typography.module.css';
+import { storeOf } from '../../hub/stores.ts';
 import { t } from '../../languages/language.ts';
 import { countText } from '../../languages/numbers.ts';
 import type { LayerSymbol } from '../../map/objects/sprites.ts';
 import { groupCounts } from '../../map/objects/use_groups.ts';
+import { colorOfGroup, fenceGroups } from '../../map/site/fence_colors.ts';
 import { type ColorBy, coloringTitle, OTHER } from '../../map/view/color_by.ts';
-import { colorByFromUrl, type LayerName } from '../../map/view/map_url.ts';
+import { colorByFromUrl, fencesByFromUrl, type LayerName } from '../../map/view/map_url.ts';
 import { categoryColors, type Palette, palette } from '../../map/view/palette.ts';
 import styles from './legend.module.css';
 
@@ -28,7 +30,8 @@ export function Legend({ layers }: { readonly layers: ReadonlySet<LayerName> }) 
       ))}
     </dl>
   );
-  if (by === 'state') {
+  const fencesBy = fencesByFromUrl();
+  if (by === 'state' && fencesBy === undefined) {
     return (
       <details class={styles.legend}>
         <summary>{t('Legend')}</summary>
@@ -37,9 +40,10 @@ export function Legend({ layers }: { readonly layers: ReadonlySet<LayerName> }) 
     );
   }
   return (
-    <details key={by} class={styles.legend} open={innerWidth > NARROW_PIXELS}>
+    <details key={`${by} ${fencesBy}`} class={styles.legend} open={innerWidth > NARROW_PIXELS}>
       <summary>{t('Legend')}</summary>
-      <ColorLegend by={by} layers={layers} />
+      {by !== 'state' && <ColorLegend by={by} layers={layers} />}
+      {fencesBy !== undefined && layers.has('fences') && <FenceLegend by={fencesBy} />}
       <details class={styles.signs}>
         <summary>{t('Signs')}</summary>
         {signs}
@@ -91,6 +95,30 @@ function ColorLegend({ by, layers }: { readonly by: ColorBy; readonly layers: Re
           </section>
         ))}
     </>
+  );
+}
+
+/** Legend of the values of a property of the fences, with the number of fences of each. */
+function FenceLegend({ by }: { readonly by: string }) {
+  const groups = fenceGroups([...storeOf('fences').items.value.values()], by);
+  const title = t('Fences by “{name}”', { name: by });
+  return (
+    <section class={styles.colors} aria-label={title}>
+      <h2 class={typography.caption}>{title}</h2>
+      <dl>
+        {groups.map(({ value, group, count }) => {
+          const color = colorOfGroup(group, categoryColors());
+          return (
+            <LegendRow
+              key={group}
+              sign={<rect x="2" y="2" width="20" height="12" fill={`${color}33`} stroke={color} stroke-width="1.5" />}
+              meaning={value ?? (group === OTHER ? t('Other values') : t('Without a value'))}
+              count={count}
+            />
+          );
+        })}
+      </dl>
+    </section>
   );
 }
 
@@ -182,6 +210,7 @@ function rowsIn(colors: Palette): readonly Row[] {
       t('Gray edge: recent exit'),
       true,
     ],
+    [<rect key="sign" {...area} fill={colors.building} />, t('Gray fill: building')],
     [
       <rect key="sign" {...area} fill={colors.zoneFill} stroke={colors.zone} stroke-dasharray="5 3" />,
       t('Dashed edge: zone'),

@@ -1,10 +1,13 @@
-import { useCallback } from 'preact/hooks';
+import { useCallback, useMemo } from 'preact/hooks';
 import { IconButton } from '../../controls/button.tsx';
 import type { IconName } from '../../controls/icons.tsx';
+import { lazyPart } from '../../controls/lazy.tsx';
 import { Select } from '../../controls/select.tsx';
+import { useNow } from '../../controls/time.ts';
 import { setUrlParams } from '../../controls/url_state.ts';
 import { can } from '../../hub/access.ts';
 import { labelOf } from '../../hub/entity_kinds.ts';
+import { floorNames, objectsByFloor } from '../../hub/floors.ts';
 import { useEntities } from '../../hub/stores.ts';
 import { t } from '../../languages/language.ts';
 import { countedText, countText, type Noun } from '../../languages/numbers.ts';
@@ -17,10 +20,11 @@ import { enterWall } from '../../map/view/wall_mode.ts';
 import type { MovingKindLayer } from '../layers/live_layers.tsx';
 import { LayerMenu } from './layer_menu.tsx';
 import { Legend } from './legend.tsx';
-import { Measure } from './measure.tsx';
 import { SearchBox } from './search_box.tsx';
 import styles from './toolbar.module.css';
 import { ViewMenu } from './view_menu.tsx';
+
+const Measure = lazyPart(async () => (await import('./measure.tsx')).Measure);
 
 /** Tools of the map that use the pointer. */
 export type MapTool = 'measure' | 'select' | 'find';
@@ -30,6 +34,9 @@ const TOOLS: readonly { readonly tool: MapTool; readonly icon: IconName; readonl
   { tool: 'measure', icon: 'ruler', label: t('Measure') },
   { tool: 'select', icon: 'lasso', label: t('Select several') },
 ];
+
+/** Interval at which the objects on each floor are counted. */
+const COUNT_MS = 1_000;
 
 interface ToolbarProps {
   readonly plane: Plane;
@@ -75,11 +82,7 @@ export function Toolbar(props: ToolbarProps) {
       </div>
       {tool === 'measure' && <Measure onClose={stop} />}
       <div class={toolStyles.side}>
-        <FloorSwitch
-          floors={floors}
-          floor={floor}
-          onChange={(next) => setUrlParams({ floor: next }, { replace: false })}
-        />
+        <SiteFloors {...{ plane, floors, floor, trackables, providers }} />
         <ZoomButtons onFit={onFit} />
       </div>
       <Legend layers={layers} />
@@ -93,6 +96,29 @@ export function Toolbar(props: ToolbarProps) {
         </span>
       </ScaleBar>
     </>
+  );
+}
+
+/** Switch between the floors of the site, with their names and the numbers of objects on them. */
+function SiteFloors({
+  plane,
+  floors,
+  floor,
+  trackables,
+  providers,
+}: Pick<ToolbarProps, 'plane' | 'floors' | 'floor' | 'trackables' | 'providers'>) {
+  const zones = useEntities('zones');
+  const names = useMemo(() => floorNames(zones.values()), [zones]);
+  useNow(COUNT_MS);
+  const counts = objectsByFloor((trackables.layer.current ?? providers.layer.current)?.objects);
+  // The hub sends the objects of all floors only if none is selected.
+  const stack = (): void => setUrlParams({ stack: 1, floor: undefined }, { replace: false });
+  return (
+    <FloorSwitch
+      {...{ floors, floor, names, counts }}
+      onChange={(next) => setUrlParams({ floor: next }, { replace: false })}
+      onStack={plane.kind === 'earth' ? stack : undefined}
+    />
   );
 }
 

@@ -1,26 +1,38 @@
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Fence } from '../../../model/fence.ts';
-import { IconButton } from '../../controls/button.tsx';
 import { STATES } from '../../controls/connection_status.tsx';
+import { lazyPart } from '../../controls/lazy.tsx';
 import { useNow } from '../../controls/time.ts';
+import { urlParam } from '../../controls/url_state.ts';
 import { labelOf } from '../../hub/entity_kinds.ts';
 import { connection } from '../../hub/live.ts';
 import { storeOf } from '../../hub/stores.ts';
-import { t } from '../../languages/language.ts';
+import { loadPageTexts, t } from '../../languages/language.ts';
 import { countedText, countText } from '../../languages/numbers.ts';
-import { clockText, dayText } from '../../languages/times.ts';
+import { clock24Text, dayText } from '../../languages/times.ts';
 import type { LayerName } from '../../map/view/map_url.ts';
-import { leaveWall, useAwake, useIdle, useWallExit } from '../../map/view/wall_mode.ts';
+import { useAwake, useIdle, useWallExit } from '../../map/view/wall_mode.ts';
 import type { MovingKindLayer } from '../layers/live_layers.tsx';
 import { WallLegend } from '../tools/legend.tsx';
-import { useInsideOf } from './fence_counts.ts';
+import { type Counted, type Inside, useInsideOf } from './fence_counts.ts';
+import { everyFrom, type Scene, scenesFrom } from './scenes.ts';
 import styles from './wall_view.module.css';
+
+const NumbersScene = lazyPart(async () => {
+  await loadPageTexts();
+  return (await import('./wall_scenes.tsx')).NumbersScene;
+});
+const AlertsScene = lazyPart(async () => {
+  await loadPageTexts();
+  return (await import('./wall_scenes.tsx')).AlertsScene;
+});
 
 /** Maximum number of listed fences, the fullest first; the screen shows as many as fit. */
 const LISTED_MAX = 40;
 
 /**
- * Wall view of the map, for a display without input: time, number of objects per fence, and legend. It reconnects by itself.
+ * Wall view of the map, for a display without input: time, number of objects per fence, and legend. Scenes with numbers and with
+ * alerts replace the map in turn. It reconnects by itself, and Escape leaves it.
  */
 export function WallView({
   layers,
@@ -35,45 +47,73 @@ export function WallView({
 }) {
   useWallExit();
   useAwake();
-  const isIdle = useIdle();
+  useIdle();
+  const scene = useScene();
+  const counted = storeOf('trackables').items.value.size > 0 ? 'trackables' : 'providers';
+  const ids = useMemo(() => fences.map(({ id }) => id), [fences]);
+  const inside = useInsideOf(ids, counted);
   const nowMs = useNow(1_000);
   const { label, tone } = STATES[connection.value.state];
   const seen = layers.has('trackables') ? countedText(trackables.seen.value.seen, 'trackable') : undefined;
   const seenProviders = layers.has('providers') ? countedText(providers.seen.value.seen, 'provider') : undefined;
   return (
-    <aside class={styles.column} aria-label={t('Wall')}>
-      <div class={styles.card}>
-        <time
-          class={styles.clock}
-          dateTime={new Date(nowMs).toISOString()}
-          style={{ '--characters': clockText(nowMs).length }}
-        >
-          {clockText(nowMs)}
-        </time>
-        <div class={styles.day}>
-          {dayText(nowMs)}
-          <span class={styles.out} data-idle={isIdle || undefined}>
-            <IconButton icon="close" label={t('Leave the wall view')} onClick={leaveWall} />
-          </span>
+    <>
+      {scene === 'numbers' && (
+        <NumbersScene
+          trackables={layers.has('trackables') ? trackables.seen.value.seen : 0}
+          providers={layers.has('providers') ? providers.seen.value.seen : 0}
+          fences={fences}
+          inside={inside}
+        />
+      )}
+      {scene === 'alerts' && <AlertsScene />}
+      <aside class={styles.column} aria-label={t('Wall')}>
+        <div class={styles.card}>
+          <time
+            class={styles.clock}
+            dateTime={new Date(nowMs).toISOString()}
+            style={{ '--characters': clock24Text(nowMs).length }}
+          >
+            {clock24Text(nowMs)}
+          </time>
+          <div class={styles.day}>{dayText(nowMs)}</div>
+          <div class={styles.state}>
+            <span class={styles.dot} data-tone={tone} />
+            {label}
+            {[seen, seenProviders].map((text) => text !== undefined && <span key={text}>{text}</span>)}
+          </div>
         </div>
-        <div class={styles.state}>
-          <span class={styles.dot} data-tone={tone} />
-          {label}
-          {[seen, seenProviders].map((text) => text !== undefined && <span key={text}>{text}</span>)}
+        <FenceCounts {...{ fences, counted, inside }} />
+        <div class={`${styles.card} ${styles.legend}`}>
+          <WallLegend layers={layers} />
         </div>
-      </div>
-      <FenceCounts fences={fences} />
-      <div class={`${styles.card} ${styles.legend}`}>
-        <WallLegend layers={layers} />
-      </div>
-    </aside>
+      </aside>
+    </>
   );
 }
 
-function FenceCounts({ fences }: { readonly fences: readonly Fence[] }) {
-  const counted = storeOf('trackables').items.value.size > 0 ? 'trackables' : 'providers';
-  const ids = useMemo(() => fences.map(({ id }) => id), [fences]);
-  const inside = useInsideOf(ids, counted);
+/** Returns the scene to show now, which changes by the parameters `scenes` and `every` of the URL. */
+function useScene(): Scene {
+  const scenes = scenesFrom(urlParam('scenes'));
+  const everyMs = everyFrom(urlParam('every'));
+  const [turn, setTurn] = useState(0);
+  useEffect(() => {
+    if (scenes.length < 2) return undefined;
+    const timer = setInterval(() => setTurn((before) => before + 1), everyMs);
+    return () => clearInterval(timer);
+  }, [scenes.length, everyMs]);
+  return scenes[turn % scenes.length] ?? 'map';
+}
+
+function FenceCounts({
+  fences,
+  counted,
+  inside,
+}: {
+  readonly fences: readonly Fence[];
+  readonly counted: Counted;
+  readonly inside: Inside;
+}) {
   if (fences.length === 0) return null;
   const counts = fences
     .map((fence) => ({ fence, count: inside.get(fence.id)?.size }))

@@ -6,6 +6,7 @@ import { toast, toastError } from '../../controls/toasts.tsx';
 import { nameOf } from '../../drafts/entity_draft.ts';
 import { isUndecided } from '../../drafts/member_changes.ts';
 import { can } from '../../hub/access.ts';
+import { EraseHistory } from './erase_history.tsx';
 import { type Kind, kindText, labelOf } from '../../hub/entity_kinds.ts';
 import { mirrorOf } from '../../hub/mirrors.ts';
 import { editorPath } from '../../hub/page_paths.ts';
@@ -68,6 +69,9 @@ export function EditorFoot<K extends Kind>({
         <Button kind="quiet" icon="trash" onClick={() => void remove()}>
           {t('Delete')}
         </Button>
+      )}
+      {saved !== undefined && (kind === 'trackables' || kind === 'providers') && (
+        <EraseHistory kind={kind === 'trackables' ? 'trackable' : 'provider'} id={saved.id} name={name} />
       )}
       <p class={layoutStyles.why} id={WHY_ID} role="status">
         {mayChange ? why : t('You can view this, but not change it')}

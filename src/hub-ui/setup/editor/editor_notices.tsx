@@ -55,7 +55,7 @@ export function OvertakenNotice<K extends Kind>({ kind, draft, theirs }: Overtak
                 <div key={keyOf(path)}>
                   <dt>{labelOfPath(path)}</dt>
                   <dd>
-                    {t('theirs')}: <strong>{valueText(path, their)}</strong>
+                    {tParts('{label}: {text}', { label: t('theirs'), text: <strong>{valueText(path, their)}</strong> })}
                   </dd>
                 </div>
               ))}
@@ -88,7 +88,10 @@ export function WhoseValue({
         <label key={each}>
           <input type="radio" name={name} checked={whose === each} onChange={() => onChoose(each)} />
           <span>
-            {each === 'theirs' ? t('theirs') : t('yours')}: <strong>{valueText(path, change[each])}</strong>
+            {tParts('{label}: {text}', {
+              label: each === 'theirs' ? t('theirs') : t('yours'),
+              text: <strong>{valueText(path, change[each])}</strong>,
+            })}
           </span>
         </label>
       ))}

@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Button } from '../../controls/button.tsx';
 import { Card } from '../../controls/card.tsx';
+import { Check, FieldError } from '../../controls/field.tsx';
 import fieldStyles from '../../controls/field.module.css';
 import { lazyPart } from '../../controls/lazy.tsx';
 import type { EntityDraft } from '../../drafts/entity_draft.ts';
@@ -13,7 +14,7 @@ import { closedRing } from '../../map/plane/rings.ts';
 import { EditorFrame } from '../editor/editor_frame.tsx';
 import { NoEditor } from '../editor/no_editor.tsx';
 import { useEditor } from '../editor/use_editor.ts';
-import { DraftNumber, DraftProperties, DraftSelect, DraftText } from '../fields/draft_fields.tsx';
+import { DraftNumber, DraftProperties, DraftSelect, DraftText, problemOf } from '../fields/draft_fields.tsx';
 import { FENCE_TIMING, TimingSection } from '../fields/timing_section.tsx';
 import { ContextMap } from '../map/context_map.tsx';
 import { DrawArea, type DrawnShape, SnapToSite } from '../map/draw_area.tsx';
@@ -31,6 +32,7 @@ const FIRST: Draft<'fences'> = {};
 
 const FIELDS = [...FENCE_TIMING, 'name', 'foreign_id', 'floor', 'region', 'radius', 'extrusion', 'crs'].concat([
   'crossing',
+  'untracked',
   'zone_id',
   'elevation_ref',
   'properties',
@@ -90,6 +92,12 @@ export function FenceEditor({ id }: { readonly id: string | undefined }) {
             ]}
           />
         </div>
+        <Check
+          label={t('Objects inside are not located')}
+          checked={draft.value.value.untracked === true}
+          onChange={(on) => draft.change({ untracked: on ? true : undefined })}
+        />
+        <FieldError text={problemOf(draft, 'untracked')} />
         <DraftProperties draft={draft} />
       </Card>
     </EditorFrame>

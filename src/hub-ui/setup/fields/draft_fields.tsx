@@ -235,7 +235,7 @@ function whyNoProperties(text: string): string {
     const problem = unsupportedReason(value);
     if (problem === undefined) return '';
     const path = String(problem.params['path']);
-    if (problem.reason === 'number_too_large') return t('The number at "{path}" is too large to be kept.', { path });
+    if (problem.reason === 'number_too_large') return t('The number at "{path}" is too large to be stored.', { path });
     return `${path}: ${sentenceOf(problem)}`;
   } catch {
     return t('This is not a JSON object yet: look for a missing quote, comma or brace.');

@@ -15,48 +15,49 @@ interface FilterField {
   readonly scale?: number;
 }
 
-const FIELDS: readonly FilterField[] = [
+/** The numbers of a filter. */
+export const FILTER_FIELDS: readonly FilterField[] = [
   {
     name: 'default_accuracy',
     label: t('Accuracy of locations without one'),
     unit: 'm',
-    help: t('Standard deviation per axis; otherwise 0.5 m.'),
+    help: t('Standard deviation per axis. Default: 0.5 m.'),
   },
   {
     name: 'process_noise',
     label: t('Acceleration'),
     unit: 'm/s²',
-    help: t('Typical changes of the velocity; otherwise 1 m/s². Smaller values smooth more.'),
+    help: t('Typical changes of the velocity. Default: 1 m/s². Smaller values smooth more.'),
   },
   {
     name: 'max_speed',
     label: t('Maximum speed'),
     unit: 'm/s',
-    help: t('A location that requires a higher speed is an outlier; otherwise any.'),
+    help: t('A location that requires a higher speed is an outlier. Default: no limit.'),
   },
   {
     name: 'gate',
     label: t('Gate'),
-    help: t('Deviation above which a location is an outlier; otherwise 13.8. Smaller values reject more.'),
+    help: t('Deviation above which a location is an outlier. Default: 13.8. Smaller values reject more.'),
   },
   {
     name: 'reset_after',
     label: t('Outliers until a restart'),
-    help: t('So many outliers in agreement move the object there; otherwise 3.'),
+    help: t('Number of matching outliers that move the object there. Default: 3.'),
   },
   {
     name: 'max_gap',
     label: t('Maximum gap'),
     unit: 's',
     scale: 1000,
-    help: t('The filter restarts after a longer gap; otherwise 5 s.'),
+    help: t('The filter restarts after a longer gap. Default: 5 s.'),
   },
   {
     name: 'floor_hold',
     label: t('Time until the floor changes'),
     unit: 's',
     scale: 1000,
-    help: t('For so long locations must report another floor; otherwise 0 s.'),
+    help: t('How long locations must report another floor. Default: 0 s.'),
   },
 ];
 
@@ -99,7 +100,7 @@ export function FilterSection({ draft, of }: { readonly draft: AnyDraft; readonl
       />
       {isShown && (
         <div class={fieldStyles.fields}>
-          {FIELDS.map(({ name, label, unit, help, scale = 1 }) => (
+          {FILTER_FIELDS.map(({ name, label, unit, help, scale = 1 }) => (
             <NumberField
               key={name}
               label={label}

@@ -36,7 +36,7 @@ export function TimingPicture({ part, valueAt }: PictureProps) {
     return valueAt(own) === undefined ? 'unset' : 'set';
   };
   return (
-    <svg class={styles.picture} viewBox="0 0 430 152" role="img" aria-label={t('A way through a fence and its bands')}>
+    <svg class={styles.picture} viewBox="0 0 430 152" role="img" aria-label={t('A path through a fence and its bands')}>
       <rect class={styles.band} data-state={state('exitTolerance')} x="56" y="10" width="220" height="104" rx="12" />
       <rect class={styles.fence} x="84" y="26" width="164" height="72" rx="4" />
       <rect class={styles.inner} data-state={state('entryTolerance')} x="112" y="42" width="108" height="40" rx="3" />

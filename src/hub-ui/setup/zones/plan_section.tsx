@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Zone } from '../../../model/zone.ts';
 import { Button } from '../../controls/button.tsx';
 import { Card } from '../../controls/card.tsx';
 import fieldStyles from '../../controls/field.module.css';
@@ -7,22 +6,30 @@ import flow from '../../controls/flow.module.css';
 import { Notice } from '../../controls/notice.tsx';
 import typography from '../../controls/typography.module.css';
 import { urlParam } from '../../controls/url_state.ts';
-import type { Draft } from '../../hub/rest.ts';
 import { t } from '../../languages/language.ts';
-import { floorPlanOf, georeference, georeferencePlan } from '../../map/plane/georeference.ts';
-import { EARTH, fromMap, type MapPoint } from '../../map/plane/plane.ts';
-import type { PlanImage } from './image_layer.tsx';
+import { floorPlanOf } from '../../map/plane/georeference.ts';
+import { EARTH, type MapPoint, mapX, toMap, unitsPerMeter } from '../../map/plane/plane.ts';
+import { lastView } from '../map/context_map.tsx';
 import { PairTable } from './pair_table.tsx';
-import { type Pair, pairsOf, pairsOfArea, rowsOf } from './pairs.ts';
-import { readPlan, usePlanImage } from './plan_image.ts';
+import { pairsOf, rowsOf } from './pairs.ts';
+import { areaOfPlan, withPlacedPlan, withPlanPairs } from './plan_area.ts';
+import { addPlan, type FirstPosition } from './plan_file.ts';
+import { usePlanImage } from './plan_image.ts';
+import { pairsAround } from './plan_move.ts';
+import { PlanSizeFields } from './plan_size_fields.tsx';
 import { type PlanCorners, PlanStart } from './plan_start.tsx';
 import { drawable } from './zone_georeference.ts';
 import type { ZoneTools } from './zone_tools.ts';
 
-/** Change that sets the control points of a zone's plan. */
-export function withPlanPairs(zone: Draft<'zones'>, pairs: readonly Pair[]): Draft<'zones'> {
-  const plan = zone.properties?.['floor_plan'] as object | undefined;
-  return { properties: { ...zone.properties, floor_plan: { ...plan, ground_control_points: rowsOf(pairs) } } };
+/** Width of the first placement of a plan, in pixels of the map. */
+const FIRST_WIDTH_PIXELS = 400;
+/** On a map of a whole country, a plan begins with the size of a building. */
+const FIRST_WIDTH_MAX_METERS = 100;
+
+/** Position of a plan without one: around a point of the map, at a size that the user can see. */
+export function firstPosition(center: MapPoint, resolution: number): FirstPosition {
+  const meters = (FIRST_WIDTH_PIXELS * resolution) / unitsPerMeter(EARTH, center);
+  return { center, widthMeters: Math.min(meters, FIRST_WIDTH_MAX_METERS) };
 }
 
 /** Form section for the floor plan: select an image, and georeference it by points on both maps. */
@@ -39,12 +46,8 @@ export function PlanSection({ draft, tool, onTool, selected, onSelect }: ZoneToo
   const choose = async (file: File | undefined): Promise<void> => {
     if (file === undefined) return;
     try {
-      const { floor_plan: _, ...others } = draft.value.peek().properties ?? {};
-      const { url, width, height } = await readPlan(file, { ...others, rows: plan?.ground_control_points });
+      await addPlan(draft, file);
       setProblem(undefined);
-      const rows = plan?.ground_control_points ?? firstRows(value, width, height);
-      const next = { image: url, ground_control_points: rows };
-      draft.change({ properties: { ...draft.value.peek().properties, floor_plan: next } });
       onTool('plan');
     } catch (error) {
       setProblem((error as Error).message);
@@ -53,11 +56,19 @@ export function PlanSection({ draft, tool, onTool, selected, onSelect }: ZoneToo
   const planPairs = pairsOf(plan?.ground_control_points);
   const image = usePlanImage(plan?.image);
   const isZonePlaced = (value.ground_control_points?.length ?? 0) > 0;
-  const area = image === undefined || isZonePlaced ? undefined : areaOf(drawable(value), image);
+  const area = image === undefined || isZonePlaced ? undefined : areaOfPlan(drawable(value), image);
   const put = ({ ofPlan, ofZone }: PlanCorners): void => {
     const zone = draft.value.peek();
     draft.change({ ...withPlanPairs(zone, ofPlan), ...(!isZonePlaced && { ground_control_points: rowsOf(ofZone) }) });
     onTool('look');
+  };
+  const putByHand = (): void => {
+    if (image !== undefined && planPairs.length === 0) {
+      const { center = [0, 0], zoom = 0 } = lastView.peek() ?? {};
+      const first = firstPosition(toMap(EARTH, center), resolutionAt(zoom));
+      draft.change(withPlacedPlan(value, image, pairsAround(first.center, image, first.widthMeters)));
+    }
+    onTool(tool === 'hand' ? 'look' : 'hand');
   };
   const remove = (): void => {
     const { floor_plan: _, ...rest } = value.properties ?? {};
@@ -69,7 +80,7 @@ export function PlanSection({ draft, tool, onTool, selected, onSelect }: ZoneToo
       <input
         ref={input}
         type="file"
-        accept="image/*"
+        accept="image/*,.dxf"
         class={typography.hidden}
         aria-label={t('Image of the floor plan')}
         tabIndex={-1}
@@ -79,20 +90,35 @@ export function PlanSection({ draft, tool, onTool, selected, onSelect }: ZoneToo
         }}
       />
       {plan === undefined && (
-        <p class={fieldStyles.help}>{t('An image of the floor, which all maps show in its position.')}</p>
+        <p class={fieldStyles.help}>
+          {t(
+            'An image or a DXF drawing of the floor, which all maps show in its position. You can also drop the file on the map.',
+          )}
+        </p>
       )}
       <div class={flow.row}>
         <Button icon="upload" innerRef={choosing} onClick={() => input.current?.click()}>
-          {plan === undefined ? t('Choose an image') : t('Another image')}
+          {plan === undefined ? t('Choose a file') : t('Another file')}
         </Button>
         {plan !== undefined && (
           <>
+            <Button icon="frame" aria-pressed={tool === 'hand'} onClick={putByHand}>
+              {t('By hand')}
+            </Button>
+            <Button
+              icon="ruler"
+              aria-pressed={tool === 'ruler'}
+              disabled={planPairs.length < 2}
+              onClick={() => onTool(tool === 'ruler' ? 'look' : 'ruler')}
+            >
+              {t('Known length')}
+            </Button>
             <Button
               icon="target"
               aria-pressed={tool === 'plan'}
               onClick={() => onTool(tool === 'plan' ? 'look' : 'plan')}
             >
-              {t('Place it')}
+              {t('Control points')}
             </Button>
             <Button kind="quiet" icon="trash" onClick={remove}>
               {t('Remove')}
@@ -101,6 +127,7 @@ export function PlanSection({ draft, tool, onTool, selected, onSelect }: ZoneToo
         )}
       </div>
       {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
+      {image !== undefined && planPairs.length > 0 && tool === 'hand' && <PlanSizeFields draft={draft} image={image} />}
       {image !== undefined && planPairs.length === 0 && <PlanStart draft={draft} image={image} onPlaced={put} />}
       {area !== undefined && (
         <Notice tone="info">
@@ -123,36 +150,7 @@ export function PlanSection({ draft, tool, onTool, selected, onSelect }: ZoneToo
   );
 }
 
-/** Control points of a zone with the extent of its plan; undefined while the plan is not georeferenced. */
-function areaOf(zone: Zone, { width, height }: PlanImage): number[][] | undefined {
-  const plan = floorPlanOf(zone);
-  const placed = plan && georeferencePlan(zone, plan, EARTH);
-  if (placed === undefined) return undefined;
-  const corners = [
-    [0, height],
-    [width, height],
-    [width, 0],
-    [0, 0],
-  ] as const;
-  return rowsOf(pairsOfArea(corners.map((corner) => placed.toMap(corner))));
-}
-
-/** Initial guess in a georeferenced zone: the image fills the bounding box of the control points. */
-function firstRows({ ground_control_points: rows }: Draft<'zones'>, width: number, height: number): number[][] {
-  const placed = rows == null ? undefined : georeference(rows);
-  if (rows == null || placed === undefined) return [];
-  const own = pairsOf(rows).map(({ own: [x = 0, y = 0] }) => [x, y] as const);
-  const [left, right] = [Math.min(...own.map(([x]) => x)), Math.max(...own.map(([x]) => x))];
-  const [bottom, top] = [Math.min(...own.map(([, y]) => y)), Math.max(...own.map(([, y]) => y))];
-  const corners = [
-    [left, top, 0, 0],
-    [right, top, width, 0],
-    [right, bottom, width, height],
-    [left, bottom, 0, height],
-  ] as const;
-  return corners.flatMap(([x, y, column, row]) => [earthOf(placed.toMap([x, y])), [column, row]]);
-}
-
-function earthOf(point: MapPoint): number[] {
-  return fromMap(EARTH, point);
+/** Map units per pixel at a zoom level: the whole earth has 256 pixels at level 0. */
+function resolutionAt(zoom: number): number {
+  return (2 * mapX(180)) / (256 * 2 ** zoom);
 }

@@ -1,13 +1,15 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Zone } from '../../../model/zone.ts';
 import { Card } from '../../controls/card.tsx';
 import fieldStyles from '../../controls/field.module.css';
+import { toastError } from '../../controls/toasts.tsx';
 import { urlParam } from '../../controls/url_state.ts';
 import type { EntityDraft } from '../../drafts/entity_draft.ts';
 import type { Draft } from '../../hub/rest.ts';
 import { t } from '../../languages/language.ts';
-import { floorPlanOf } from '../../map/plane/georeference.ts';
+import { floorPlanOf, type Matrix } from '../../map/plane/georeference.ts';
 import { EARTH } from '../../map/plane/plane.ts';
+import { type DroppedPlan, takeDroppedPlan, usePlanDrop } from '../../map/site/dropped_plan.ts';
 import { EditorFrame } from '../editor/editor_frame.tsx';
 import { NoEditor } from '../editor/no_editor.tsx';
 import { useEditor, useStored } from '../editor/use_editor.ts';
@@ -17,10 +19,14 @@ import { DrawArea, SnapToSite } from '../map/draw_area.tsx';
 import { MapHint } from '../map/map_hint.tsx';
 import { PointsLayer } from '../map/points_layer.tsx';
 import { PlaceSection, positionAt } from './georeference_section.tsx';
+import { KnownLength } from './known_length.tsx';
 import { PairMaps } from './pair_maps.tsx';
 import { pairsOf, pairsOfArea, rowsOf } from './pairs.ts';
 import { usePlanImage } from './plan_image.ts';
-import { PlanSection, withPlanPairs } from './plan_section.tsx';
+import { placementOfPlan, withMovedPlan, withPlanPairs } from './plan_area.ts';
+import { PlanByHand } from './plan_by_hand.tsx';
+import { addPlan } from './plan_file.ts';
+import { firstPosition, PlanSection } from './plan_section.tsx';
 import { ProximitySection } from './proximity_section.tsx';
 import { drawable, placingOf, ZONE_TYPES } from './zone_georeference.ts';
 import type { ZoneTool, ZoneTools } from './zone_tools.ts';
@@ -116,8 +122,33 @@ function ZoneMap({ draft, tool, onTool, selected, onSelect, mayChange }: ZoneToo
       />
     );
   }
+  const placement = tool === 'hand' || tool === 'ruler' ? placementOfPlan(zone) : undefined;
+  const isPlacing = placing === 'gcp' && placement !== undefined && image !== undefined;
+  const move = (movement: Matrix): void => {
+    if (image !== undefined) draft.change(withMovedPlan(draft.value.peek(), image, movement));
+  };
   return (
-    <ContextMap plane={EARTH} label={t('Map of the zone')} zone={zone} floor={zone.floor ?? 0}>
+    <ContextMap
+      plane={EARTH}
+      label={t('Map of the zone')}
+      zone={isPlacing ? { ...zone, properties: {} } : zone}
+      floor={zone.floor ?? 0}
+    >
+      {placing === 'gcp' && mayChange && <PlanDrop draft={draft} onPlan={() => onTool('hand')} />}
+      {isPlacing && (
+        <PlanByHand image={image} placement={placement.matrix} hasHandles={tool === 'hand'} onMove={move} />
+      )}
+      {isPlacing && tool === 'hand' && (
+        <MapHint>{t('Drag the plan to move it, a corner to scale it, the handle above it to turn it')}</MapHint>
+      )}
+      {isPlacing && tool === 'ruler' && (
+        <KnownLength
+          onScale={(movement) => {
+            move(movement);
+            onTool('hand');
+          }}
+        />
+      )}
       {placing === 'gcp' && tool === 'area' && (
         <>
           <SnapToSite exceptZone={zone.id} />
@@ -139,6 +170,19 @@ function ZoneMap({ draft, tool, onTool, selected, onSelect, mayChange }: ZoneToo
       {mayChange && (placing === 'proximity' || placing === 'benchmark') && <PositionPoint draft={draft} zone={zone} />}
     </ContextMap>
   );
+}
+
+/** Adds a file that is dropped on the map as the floor plan, and the one that was dropped on the live map before. */
+function PlanDrop({ draft, onPlan }: { readonly draft: EntityDraft<'zones'>; readonly onPlan: () => void }) {
+  const add = ({ file, at, resolution }: DroppedPlan): void => {
+    void addPlan(draft, file, firstPosition(at, resolution)).then(onPlan, toastError);
+  };
+  usePlanDrop(true, add);
+  useEffect(() => {
+    const dropped = takeDroppedPlan();
+    if (dropped !== undefined) add(dropped);
+  }, []);
+  return null;
 }
 
 /** Position of a proximity or benchmark zone; a click sets it, a drag moves it. */

@@ -1,7 +1,10 @@
 import type { EntityDraft } from '../../drafts/entity_draft.ts';
 
-/** Active tool on the map of a zone. */
-export type ZoneTool = 'points' | 'plan' | 'area' | 'look';
+/**
+ * Active tool on the map of a zone: `points` and `plan` match control points, `hand` moves the plan, `ruler` scales it by a
+ * known length.
+ */
+export type ZoneTool = 'points' | 'plan' | 'hand' | 'ruler' | 'area' | 'look';
 
 /** State shared by the map and the form of a zone. */
 export interface ZoneTools {
