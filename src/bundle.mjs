@@ -6,7 +6,7 @@
  * A hub starts a dozen threads, each of which would load a hundred files and strip their types. With bundles, a hub
  * starts in half the CPU time and takes 45 MB less. `src/main.ts` also runs without bundles.
  */
-import { readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -35,13 +35,32 @@ const JOINED = [
   ],
   ...['hyper-express', '@nats-io', '@prometheus-io', 'mqtt', 'nodemailer', 'pg', 'pg-copy-streams', 'undici'],
   ...['@platformatic/kafka', 'standardwebhooks', 'cassandra-driver', '@modelcontextprotocol/server'],
+  ...[
+    'address-space',
+    'certificate-manager',
+    'debug',
+    'nodeid',
+    'secure-channel',
+    'server',
+    'status-code',
+    'variant',
+  ].map((name) => `node-opcua-${name}`),
 ];
+/** Optional packages of these packages, which the hub does not need. They are not installed, and never loaded. */
+const NEVER_LOADED = ['proper-lockfile'];
 /** The native code of the HTTP server. */
 const NATIVE = 'uWebSockets.js';
 
 /** File of the output folder with the names of the packages that the bundles import, as JSON. */
 const PACKAGES = 'packages.json';
 const PACKAGE_NAME = /^(@[^/]+\/)?[^/]+/;
+
+/** Entry of the OPC UA server. Its packages are installed only with those of the tests: they have 100 MB. */
+const OPCUA = `${WORKERS}/opcua.ts`;
+/** Files of these packages that the bundle of the OPC UA server reads. They become part of the output folder. */
+const OPCUA_FILES = ['package.json', 'LICENSE', 'nodesets/Opc.Ua.NodeSet2.ndjson.gz'].map(
+  (file) => `node_modules/node-opcua-nodesets/${file}`,
+);
 
 /** Returns the output folder. */
 export function bundleFolder(root = ROOT) {
@@ -53,10 +72,15 @@ export function bundleOf(file, root = ROOT) {
   return join(bundleFolder(root), `${basename(file, '.ts')}.js`);
 }
 
-/** Returns the entry files, which start a process or a thread. */
+/** Returns the entry files, which start a process or a thread, except those whose packages are not installed. */
 export function entriesIn(root = ROOT) {
-  const workers = readdirSync(join(root, WORKERS)).filter((name) => name.endsWith('.ts'));
-  return [MAIN, TOOLS, ...workers.map((name) => `${WORKERS}/${name}`)];
+  const names = readdirSync(join(root, WORKERS)).filter((name) => name.endsWith('.ts'));
+  const workers = names.map((name) => `${WORKERS}/${name}`);
+  return [MAIN, TOOLS, ...workers.filter((entry) => entry !== OPCUA || hasOpcua(root))];
+}
+
+function hasOpcua(root) {
+  return existsSync(join(root, 'node_modules/node-opcua-server'));
 }
 
 /** Returns the names of the packages that the bundles import. The bundles must exist. */
@@ -88,6 +112,7 @@ export async function ensureBundled(root = ROOT) {
       chunkFileNames: '[name]-[hash].js',
     });
     await bundle.close();
+    for (const file of hasOpcua(root) ? OPCUA_FILES : []) cpSync(join(root, file), join(fresh, file));
     writeFileSync(join(fresh, PACKAGES), JSON.stringify(packagesOf(output)));
   } catch (error) {
     rmSync(fresh, { recursive: true, force: true });
@@ -100,12 +125,15 @@ export async function ensureBundled(root = ROOT) {
 function packagesOf(output) {
   const imported = output.flatMap(({ imports = [], dynamicImports = [] }) => [...imports, ...dynamicImports]);
   const names = imported.filter((id) => /^[@a-z]/i.test(id) && !isBuiltin(id)).map((id) => id.match(PACKAGE_NAME)[0]);
-  return [...new Set(names)].filter((name) => !output.some(({ fileName }) => fileName === name)).sort();
+  return [...new Set(names)]
+    .filter((name) => !NEVER_LOADED.includes(name) && !output.some(({ fileName }) => fileName === name))
+    .sort();
 }
 
 /** Whether a module is not part of the bundles. */
 function isExternal(id, importer = '') {
   if (id.startsWith('.') || isAbsolute(id)) return false;
+  if (NEVER_LOADED.includes(id)) return true;
   if (JOINED.some((name) => id === name || id.startsWith(`${name}/`))) return false;
   return id === NATIVE || isBuiltin(id) || !importer.includes(`${sep}node_modules${sep}`);
 }
@@ -130,7 +158,8 @@ function withAddresses(code, file) {
 }
 
 function stampOf(root) {
-  return hashOf(root, ['src', WORKERS, 'wasm'], (file) => !file.startsWith(join('src', 'hub-ui', sep)));
+  const hash = hashOf(root, ['src', WORKERS, 'wasm'], (file) => !file.startsWith(join('src', 'hub-ui', sep)));
+  return hasOpcua(root) ? `${hash} with ${OPCUA}` : hash;
 }
 
 if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === realpathSync(SELF)) {

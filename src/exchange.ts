@@ -22,6 +22,15 @@ export interface HttpHead {
   header(name: string): string | undefined;
 }
 
+/** Ids of requests that are recorded. Others may contain anything. */
+const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
+
+/** Returns the header X-Request-Id of a request; undefined without it, or if its value is not recorded. */
+export function requestIdOf(head: Pick<HttpHead, 'header'>): string | undefined {
+  const id = head.header('x-request-id');
+  return id !== undefined && REQUEST_ID.test(id) ? id : undefined;
+}
+
 export interface HttpRequest extends HttpHead {
   /**
    * Empty without a body. A body of up to 64 KiB is borrowed until the next await, after which it must be read from

@@ -8,8 +8,9 @@
  * packages than tests and benchmarks. This file is plain JavaScript, because an older Node runs it, and uses no
  * packages, because none may be installed yet.
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { delimiter, dirname, join, sep } from 'node:path';
@@ -83,8 +84,8 @@ export function isSuitable(version) {
 
 /** Size of an install on Linux, to explain the wait. */
 const INSTALLS = {
-  [HUB_PACKAGES]: 'the packages of the hub, with Node.js 22: about 480 MB in node_modules',
-  [ALL_PACKAGES]: 'the packages of the hub and of its tests, with Node.js 22: about 870 MB in node_modules',
+  [HUB_PACKAGES]: 'the packages of the hub, with Node.js 22: about 440 MB in node_modules',
+  [ALL_PACKAGES]: 'the packages of the hub and of its tests, with Node.js 22: about 980 MB in node_modules',
 };
 
 async function install(needed) {
@@ -111,7 +112,7 @@ async function install(needed) {
   });
   stopTelling();
   if (code !== 0) fail(`${said}Cannot install the dependencies: npm ${command[0]} ended with code ${code}`);
-  if (needed === HUB_PACKAGES) removeForeignBinaries(ROOT);
+  if (needed === HUB_PACKAGES) removeUnused(ROOT);
   markInstalled(ROOT, needed);
 }
 
@@ -130,10 +131,11 @@ function tellProgress(needed) {
 }
 
 /**
- * Removes binaries of the HTTP server for other platforms: it has 130 MB for all platforms, of which 27 MB are for this
- * one.
+ * Removes files of packages that no hub reads: binaries of the HTTP server for other platforms, which has 130 MB for all
+ * platforms, of which 27 MB are for this one, and the 65 MB of headers of Node.js.
  */
-export function removeForeignBinaries(root, platform = `${process.platform}_${process.arch}`) {
+export function removeUnused(root, platform = `${process.platform}_${process.arch}`) {
+  rmSync(join(root, 'node_modules', `node-${platform.replace('_', '-')}`, 'include'), { recursive: true, force: true });
   const folder = join(root, 'node_modules', 'uws-pack', 'dist', 'bin');
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder)) {
@@ -168,16 +170,17 @@ const COMPILED = { NODE_COMPILE_CACHE: join(ROOT, 'node_modules', '.cache', 'com
 const [HUB, CHECKS] = ['src/main.ts', 'ok'];
 
 /**
- * Runs a separate build script, which detects whether a build is needed. Returns whether its output is complete. If the
- * build fails, checks are aborted, and a hub starts without it.
+ * Runs a separate build script, which detects whether a build is needed. Resolves to whether its output is complete. If
+ * the build fails, checks are aborted, and a hub starts without it.
  */
-function build(script, forWhat, without) {
+async function build(script, forWhat, without) {
   const file = join(ROOT, 'src', script);
   const node = findNode(ROOT);
   if (node === undefined || !existsSync(file)) return false;
-  const { status, signal } = spawnSync(node, [file], { stdio: ['ignore', 'inherit', 'inherit'] });
-  if (status === 0) return true;
-  if (forWhat === CHECKS || signal !== null) process.exit(status ?? 1);
+  const builder = spawn(node, [file], { stdio: ['ignore', 'inherit', 'inherit'] });
+  const [code, signal] = await once(builder, 'exit');
+  if (code === 0) return true;
+  if (forWhat === CHECKS || signal !== null) process.exit(code ?? 1);
   console.error(without);
   return false;
 }
@@ -220,7 +223,10 @@ async function main(args) {
   const needed = args[0].startsWith('src/') ? HUB_PACKAGES : ALL_PACKAGES;
   if (!isInstalled(ROOT, needed)) await install(needed);
   const what = args[0] === '--run' ? args[1] : args[0];
-  if (what === HUB || what === CHECKS) build('build_ui.mjs', what, 'The hub starts without its web UI');
+  const [, isBundled] = await Promise.all([
+    (what === HUB || what === CHECKS) && build('build_ui.mjs', what, 'The hub starts without its web UI'),
+    what === HUB && build('bundle.mjs', what, 'The hub starts from its sources, which takes longer'),
+  ]);
   if (args[0] === '--run') {
     const bin = join(ROOT, 'node_modules', '.bin');
     const env = { ...COMPILED, ...process.env, PATH: bin + delimiter + pathWithoutModules() };
@@ -234,7 +240,6 @@ async function main(args) {
     );
   }
   const [nodeArgs, env] = what === HUB ? [HUB_NODE_ARGS, HUB_ENV] : [[], {}];
-  const isBundled = what === HUB && build('bundle.mjs', what, 'The hub starts from its sources, which takes longer');
   run(node, [...nodeArgs, join(ROOT, isBundled ? HUB_BUNDLE : args[0]), ...args.slice(1)], {
     env: { ...COMPILED, ...env, ...process.env },
   });

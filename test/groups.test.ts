@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { ALONE, GROUPS, groupOf, LONG, SLOW, testsIn } from './groups.ts';
+import { ALONE, GROUPS, groupOf, LONG, SLOW, SOAK, testsIn } from './groups.ts';
 import { FOLDERS, readSourceFiles, sourceFile } from './tidy/source_file.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const FILES = readSourceFiles();
+const REPLACES_GLOBAL = /\bObject\.defineProperty\(globalThis/;
 const { scripts } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as { scripts: Record<string, string> };
 
 test('Every test file is in exactly one group', () => {
@@ -16,8 +17,9 @@ test('Every test file is in exactly one group', () => {
   assert.deepEqual(grouped.toSorted(), there.toSorted());
 });
 
-test('The slow group has exactly the files of SLOW', () => {
+test('The groups slow and soak have exactly the files of SLOW and SOAK', () => {
   assert.deepEqual(testsIn(FILES, 'slow'), Object.keys(SLOW).toSorted());
+  assert.deepEqual(testsIn(FILES, 'soak'), Object.keys(SOAK).toSorted());
 });
 
 test('Each group has a script that runs it, and files', () => {
@@ -28,8 +30,9 @@ test('Each group has a script that runs it, and files', () => {
 });
 
 test('Test files that replace a global run alone', () => {
-  const found = FILES.filter(({ path, code }) => {
-    return path.endsWith('.test.ts') && /^Object\.defineProperty\(globalThis/m.test(code);
+  const replacing = new Set(FILES.filter(({ code }) => REPLACES_GLOBAL.test(code)).map(({ path }) => path));
+  const found = FILES.filter(({ path, imports }) => {
+    return path.endsWith('.test.ts') && (replacing.has(path) || imports.some(({ ours = '' }) => replacing.has(ours)));
   });
   assert.deepEqual(
     found.map(({ path }) => path),

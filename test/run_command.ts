@@ -5,7 +5,7 @@ import { runGroups } from './run_groups.ts';
 import { ROOT, readSourceFiles } from './tidy/source_file.ts';
 
 /**
- * Runs tests: the quick groups, or one group for `npm run test:unit`, `test:system`, `test:ui` or `test:slow`. Words select
+ * Runs tests: the quick groups, or one group for `npm run test:unit`, `test:system`, `test:ui`, `test:slow` or `test:soak`. Words select
  * the files whose paths have one of them (`-- fanout send_queue`). Options go to `node --test`: `--watch` runs a file again
  * when it, or a file that it imports, changes.
  */

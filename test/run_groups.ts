@@ -7,18 +7,25 @@ import { shareOut } from './shares.ts';
 import { ROOT, readSourceFiles } from './tidy/source_file.ts';
 
 /** Concurrent processes. Most wait occasionally, so two would leave cores idle. */
-const TOGETHER: Readonly<Record<Group, number>> = { unit: 3, system: 4, ui: 4, slow: 2 };
+const TOGETHER: Readonly<Record<Group, number>> = { unit: 3, system: 4, ui: 4, slow: 3, soak: 1 };
 /**
  * Number of processes that the files of a group share. A process of its own costs a file one second of CPU time for loading
  * the hub's code, and more for a hub or a browser. Fewer processes leave cores idle while the last one runs.
  */
-const SHARES: Readonly<Record<Group, number>> = { unit: 6, system: 36, ui: 16, slow: Number.POSITIVE_INFINITY };
+const SHARES: Readonly<Record<Group, number>> = {
+  unit: 6,
+  system: 36,
+  ui: 16,
+  slow: Number.POSITIVE_INFINITY,
+  soak: Number.POSITIVE_INFINITY,
+};
 /** Modules that keep hubs or a browser for the next file of the process. */
 const COMMON: Readonly<Record<Group, readonly string[]>> = {
   unit: [],
   system: ['test/support/shared_hubs.ts'],
   ui: ['test/support/shared_hubs.ts', 'test/support/browser.ts', 'test/hub-ui/signed_site.ts'],
   slow: [],
+  soak: [],
 };
 /** Timeout for one file. */
 const TIMEOUTS_MS: Readonly<Record<Group, number>> = {
@@ -26,6 +33,7 @@ const TIMEOUTS_MS: Readonly<Record<Group, number>> = {
   system: 300_000,
   ui: 300_000,
   slow: 1_200_000,
+  soak: 1_200_000,
 };
 const PROGRESS_MS = 20_000;
 const SLOWEST_SHOWN = 15;

@@ -27,7 +27,13 @@ parentPort?.on('message', (message: ToRecorder) => {
     case 'files':
       void recorder.files(message.wanted).then(
         (leased) => tell({ say: 'files', id: message.id, leased }),
-        (error: unknown) => tell({ say: 'noFiles', id: message.id, why: String(error) }),
+        (error: unknown) => tell({ say: 'failed', id: message.id, why: String(error) }),
+      );
+      break;
+    case 'erase':
+      void recorder.erase(message.erasure).then(
+        (erased) => tell({ say: 'erased', id: message.id, erased }),
+        (error: unknown) => tell({ say: 'failed', id: message.id, why: String(error) }),
       );
       break;
     case 'release':

@@ -13,7 +13,7 @@ const LOOKS = 3;
 const AGAIN_LOOKS = 4;
 /** Decay of the peak load per check. A flood is over when the load is below half of the peak. */
 const REMEMBERED = 0.95;
-/** Maximum load of an idle thread, in which a pause is not noticeable. */
+/** Maximum load of an idle thread with an event loop, whose timers take some percent of a busy machine. */
 const RESTING = 0.1;
 /** Maximum load of a calm thread, in which a pause is noticeable and must free at least WORTH_BYTES. */
 const CALM = 0.5;
@@ -28,13 +28,15 @@ export interface MemoryWatchOptions {
   readonly young?: () => number;
   /** Returns the load of this thread since the last call. */
   readonly busy?: () => number;
+  /** Maximum load of the idle thread, in which a pause is not noticeable. */
+  readonly resting?: number;
 }
 
 /**
  * Frees memory after a flood of work. The engine collects old garbage only when it needs memory, so a thread that used
  * hundreds of megabytes for clients that have disconnected would retain them until the next flood. When much more
  * memory is in use than the minimum, garbage is collected as soon as the thread is idle, or calm if enough can be
- * freed: a full collection takes 30 to 60 ms. The same applies when the young generation has grown much and the flood
+ * freed: a full collection takes 30 to 130 ms. The same applies when the young generation has grown much and the flood
  * is over, since the engine does not shrink it. If a collection leaves much memory in use, which may be needed or
  * belong to a flood that is not over, it is repeated at growing intervals.
  */
@@ -43,6 +45,7 @@ export class MemoryWatch {
   readonly #inUse: () => number;
   readonly #young: () => number;
   readonly #busy: () => number;
+  readonly #resting: number;
   #least: number;
   #leastYoung: number;
   #looksGrown = 0;
@@ -52,11 +55,18 @@ export class MemoryWatch {
   #againIn: number | undefined;
   #againLooks = AGAIN_LOOKS;
 
-  constructor({ collect, inUse = oldBytes, young = youngBytes, busy = busySince() }: MemoryWatchOptions) {
+  constructor({
+    collect,
+    inUse = oldBytes,
+    young = youngBytes,
+    busy = busySince(),
+    resting = RESTING,
+  }: MemoryWatchOptions) {
     this.#collect = collect;
     this.#inUse = inUse;
     this.#young = young;
     this.#busy = busy;
+    this.#resting = resting;
     this.#least = inUse();
     this.#lowest = this.#least;
     this.#leastYoung = young();
@@ -76,7 +86,7 @@ export class MemoryWatch {
     if (this.#againIn !== undefined && this.#againIn > 0) this.#againIn--;
     const isNew = this.#looksGrown >= LOOKS;
     const gain = Math.max(inUse - this.#least, young - this.#leastYoung);
-    if (busy >= (gain < WORTH_BYTES ? RESTING : CALM) || (!isNew && this.#againIn !== 0)) return;
+    if (busy >= (gain < WORTH_BYTES ? this.#resting : CALM) || (!isNew && this.#againIn !== 0)) return;
     this.#collect();
     this.#looksGrown = 0;
     this.#busiest = busy;

@@ -6,13 +6,8 @@ import { type Borrowed, lend, look } from '../src/model/borrowed.ts';
 import { NO_CLOCK_STEPS } from '../src/model/clock_steps.ts';
 import { withFenceEvents } from '../src/wire/fence_events.ts';
 import { packReleased, packStep, storedRecord } from '../src/wire/journal_record.ts';
-import {
-  type LaneBatch,
-  type PackedMotions,
-  pack,
-  type ReleasedRecord,
-  type ShardReply,
-} from '../src/wire/messages.ts';
+import type { LaneBatch, PackedMotions, ReleasedRecord, ShardReply } from '../src/wire/messages.ts';
+import { packMotions } from '../src/wire/motion_bytes.ts';
 
 const NOTHING = lend(new Uint8Array(0));
 const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: -3 } };
@@ -65,6 +60,5 @@ function recordOf(
 
 function packedMotions(motions: readonly Motion[]): PackedMotions | undefined {
   const last = motions.at(-1);
-  // A Buffer is unpacked without a copy, unlike other bytes.
-  return last && { packed: lend(Buffer.from(pack(motions).buffer)), lastSeq: last.seq };
+  return last && { packed: packMotions(motions), lastSeq: last.seq };
 }

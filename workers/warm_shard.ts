@@ -6,7 +6,8 @@ import { openShard } from '../src/core/shard.ts';
 import type { Location } from '../src/model/location.ts';
 import type { Topic, Variant } from '../src/model/topics.ts';
 import { newRecordBuffer } from '../src/wire/location_record.ts';
-import { packForNow, packInto } from '../src/wire/messages.ts';
+import { packInto } from '../src/wire/messages.ts';
+import { packMotions } from '../src/wire/motion_bytes.ts';
 
 /** Number of rounds after which the engine has compiled hot code; takes about 100 ms. */
 const ROUNDS = 60;
@@ -58,7 +59,7 @@ export function warmShard(index: FenceIndex): void {
   for (let nowMs = 1; nowMs <= ROUNDS; nowMs++) {
     const items = Array.from({ length: PER_ROUND }, (_, i) => itemOf(i === 0 ? ID : `${ID} ${i}`, nowMs));
     const { motions, events, released: _, ...outcome } = shard.step({ nowMs, items, flushBudget: PER_ROUND });
-    packForNow(motions);
+    packMotions(motions);
     packInto(area, { outcome, events, motions: undefined });
   }
   // Deletes the fences, whose memory in GEOS is not garbage-collected.

@@ -1,7 +1,9 @@
 import { openCollisionStage } from '../src/core/collision/stage.ts';
 import type { TrackableMotion } from '../src/core/motion/motion.ts';
+import { copied } from '../src/model/borrowed.ts';
 import { newRecordBuffer } from '../src/wire/location_record.ts';
 import { pack, unpackMotions } from '../src/wire/messages.ts';
+import { packMotions } from '../src/wire/motion_bytes.ts';
 
 const ROUNDS = 4;
 /** Closed ring around both positions. */
@@ -21,7 +23,7 @@ export function warmStage(): void {
   stage.step({ nowMs: 0, motions: [], variants: [{ id: 1, topic: 'collision_events', crs: 'EPSG:4326' }] });
   for (let nowMs = 1; nowMs <= ROUNDS; nowMs++) {
     const motions = ['circle', 'other', 'polygon'].map((id) => motionOf(id, nowMs));
-    const outcome = stage.step({ nowMs, motions: unpackMotions(pack(motions)) });
+    const outcome = stage.step({ nowMs, motions: unpackMotions(copied(packMotions(motions))) });
     pack({ ...outcome, waiting: 0 });
   }
 }

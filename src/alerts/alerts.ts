@@ -1,22 +1,31 @@
 import { hubError } from '../errors.ts';
 import type { QueryResult, Query } from '../core/item.ts';
-import { ALERT_RULES } from '../entities/alert_rules.ts';
 import { type AuditedWrites, type DefinedWrite, Documents, type DocumentsDeps } from '../entities/documents.ts';
 import type { Fanout } from '../fanout/fanout.ts';
+import type { AuditedChange } from '../entities/audited.ts';
+import type { Author } from '../model/audit.ts';
 import {
   type Alert,
+  type AlertAction,
   type AlertChangeEvent,
   type AlertPreview,
   type AlertRule,
+  type AlertSnooze,
   type AlertSummary,
+  COMMENTS_MAX,
   SEVERITIES,
 } from '../model/alert.ts';
 import { formatTime } from '../model/time.ts';
 import type { FilterFields } from '../model/topics.ts';
+import { AlertWriter } from './alert_writer.ts';
 import { type BySeverity, NONE } from './alert_room.ts';
-import { after, byRaised, isOpen } from './alert_state.ts';
+import { actionName, afterAction, PendingActions, type StoredAction } from './actions.ts';
+import { byRaised, isOpen } from './alert_state.ts';
+import { type PastEvents, pastRateOf, type PastTopic, pastTopicOf } from './past_rate.ts';
 import { previewOf } from './preview.ts';
+import { rulesOn } from './gate_rules.ts';
 import { dependsOnSamples, dependsOnStays, type EntityLookup } from './rule_match.ts';
+import { AlertSnoozes, isAbout } from './snoozes.ts';
 import { step } from './watch.ts';
 import { NONE_SEEN, nextMs, unraisedCounts, type WatchEvent, type WatchState, watchState } from './watch_state.ts';
 import { Watcher } from './watcher.ts';
@@ -50,6 +59,8 @@ export interface AlertsDeps {
   newId(): string;
   readonly fanout: Pick<Fanout, 'subscribe' | 'unsubscribe' | 'announce'>;
   readonly entities: EntityLookup;
+  /** All recent events of a topic; undefined without any. Rejects with HUB_UNAVAILABLE. Absent without an event log. */
+  readonly recentEvents?: ((topic: PastTopic) => Promise<PastEvents | undefined>) | undefined;
   /** Queries the shards. */
   read(query: Query): Promise<readonly QueryResult[]>;
   /** Stores documents, and logs the events of changed alerts with them. */
@@ -71,48 +82,41 @@ export interface AlertEvent {
   json(): string;
 }
 
-export type AlertAction = 'acknowledge' | 'clear';
-
 /** Maximum number of alerts that the hub stores. */
 const ALERTS_MAX = 1000;
 const ALERT = 'alert ';
-const ACT = 'alert_act ';
 /**
  * Name of the setting with the numbers of conditions that hold without an alert, as counted by the evaluating member.
  * Stored unless all are zero.
  */
 const NOT_RAISED = 'alerts_not_raised';
-const RETRY_MS = 2000;
 /** Maximum delay of a timer. A timer for a later deadline fires early and is set again. */
 const TIMER_MOST_MS = 3_600_000;
 
-/** A stored action of a user on an alert, from a member that does not evaluate the rules. */
-interface StoredAction {
-  readonly act: AlertAction;
-  readonly at: number;
-}
-
 export class Alerts {
   readonly rules: Documents<AlertRule>;
+  readonly snoozes: AlertSnoozes;
   readonly #deps: AlertsDeps;
   readonly #watcher: Watcher;
   readonly #stored = new Map<string, Alert>();
-  readonly #acts = new Map<string, StoredAction>();
+  readonly #actions = new PendingActions();
   #notRaised: BySeverity = NONE;
   /** Counts of the last step, which are stored or marked to be stored. */
   #counted: BySeverity = NONE;
   #state: WatchState | undefined;
   #isStarted = false;
   #cancelTimer: () => void = () => undefined;
-  /** Names of documents that differ from their stored versions. */
-  readonly #dirty = new Set<string>();
-  #flushing: Promise<void> | undefined;
-  #cancelRetry: (() => void) | undefined;
+  readonly #writer: AlertWriter;
 
   constructor(deps: AlertsDeps) {
     this.#deps = deps;
     this.#watcher = new Watcher(deps, { step: (events) => this.#step(events), missed: () => this.refresh() });
-    this.rules = new Documents(ALERT_RULES, {
+    this.#writer = new AlertWriter({
+      documentsOf: (name) => this.#documentsOf(name),
+      commit: (documents, logged) => this.#commit(documents, logged),
+      schedule: deps.schedule,
+    });
+    this.rules = new Documents(rulesOn(deps.entities), {
       newId: deps.newId,
       commit: deps.commit,
       changed: () => {
@@ -120,11 +124,18 @@ export class Alerts {
         deps.rulesChanged?.();
       },
     });
+    this.snoozes = new AlertSnoozes({
+      newId: deps.newId,
+      commit: deps.commit,
+      now: deps.now,
+      rule: (id) => this.rules.get(id),
+      changed: (snoozes) => this.#publishSnoozed(snoozes),
+    });
   }
 
   /** Applies a stored setting; null if it was deleted. Returns false if the setting is not about alerts. */
   apply(name: string, json: string | null): boolean {
-    if (this.rules.apply(name, json)) return true;
+    if (this.rules.apply(name, json) || this.snoozes.documents.apply(name, json)) return true;
     if (name === NOT_RAISED) {
       this.#notRaised = json === null ? NONE : (JSON.parse(json) as BySeverity);
       return true;
@@ -133,8 +144,9 @@ export class Alerts {
       this.#applyAlert(name.slice(ALERT.length), json === null ? undefined : (JSON.parse(json) as Alert));
       return true;
     }
-    if (!name.startsWith(ACT)) return false;
-    this.#applyAct(name.slice(ACT.length), json === null ? undefined : (JSON.parse(json) as StoredAction));
+    const acted = this.#actions.apply(name, json);
+    if (acted === undefined) return false;
+    if (json !== null) this.#acted(acted);
     return true;
   }
 
@@ -150,7 +162,7 @@ export class Alerts {
     if (!this.#deps.isWatcher()) {
       this.#stopWatching();
       this.#state = undefined;
-      this.#dirty.clear();
+      this.#writer.discard();
       return;
     }
     if (this.#state === undefined) this.#takeOver();
@@ -181,32 +193,49 @@ export class Alerts {
   }
 
   /**
-   * Acknowledges or clears alerts; all open alerts if `ids` is absent. Rejects with HUB_NOT_FOUND or HUB_UNAVAILABLE.
+   * Carries out an action on alerts; on all open alerts if `ids` is absent. Rejects with HUB_BAD_REQUEST if an alert has the
+   * maximum number of comments, and with HUB_NOT_FOUND or HUB_UNAVAILABLE.
    */
-  async act(act: AlertAction, ids?: readonly string[]): Promise<void> {
-    for (const id of ids ?? []) this.get(id);
-    const concerned = ids ?? this.list().flatMap((alert) => (isOpen(alert) ? [alert.id] : []));
+  async act(action: AlertAction, ids: readonly string[] | undefined, by: Author): Promise<void> {
+    const concerned = ids?.map((id) => this.get(id)) ?? this.list().filter(isOpen);
     if (concerned.length === 0) return;
+    if (action.act === 'comment' && concerned.some(({ comments }) => (comments?.length ?? 0) >= COMMENTS_MAX)) {
+      throw hubError('too_many_stored', { path: 'text', limit: COMMENTS_MAX, unit: 'comments' });
+    }
+    const at = this.#deps.now();
+    const audited = concerned.map(
+      (before): AuditedChange => ({ kind: 'alert', id: before.id, by, before, after: afterAction(before, action, at) }),
+    );
     if (this.#state !== undefined) {
-      this.#step([{ what: act, ids: concerned }]);
-      await this.#flushed();
+      this.#writer.audit(audited);
+      this.#step([{ what: 'acted', action, ids: concerned.map(({ id }) => id) }]);
+      await this.#writer.flushed();
       return;
     }
-    const acted: StoredAction = { act, at: this.#deps.now() };
-    await this.#deps.commit(concerned.map((id) => [ACT + id, acted]));
+    const acted: StoredAction = { ...action, at };
+    await this.#deps.commit(
+      concerned.map(({ id }) => [actionName(id, action), acted]),
+      { audited },
+    );
   }
 
-  /** Previews the alerts that a rule would have now. Rejects with HUB_BAD_REQUEST or HUB_UNAVAILABLE. */
+  /** Previews the alerts that a rule would have now, and how often it would have raised them. Rejects with HUB_BAD_REQUEST or HUB_UNAVAILABLE. */
   async preview(body: unknown): Promise<AlertPreview> {
     const rule = this.rules.checked(body);
     const { monotonicMs, now, entities } = this.#deps;
-    const [stays, lastSeen, sample] = await Promise.all([
+    const pastTopic = pastTopicOf(rule);
+    const [stays, lastSeen, sample, past] = await Promise.all([
       dependsOnStays(rule) ? this.#watcher.stays([rule]) : [],
       rule.kind === 'silent' ? this.#watcher.lastSeen([rule]) : NONE_SEEN,
       dependsOnSamples(rule) ? this.#watcher.sample([rule]) : undefined,
+      pastTopic === undefined ? undefined : this.#deps.recentEvents?.(pastTopic),
     ]);
     const nowMs = monotonicMs();
-    return previewOf(rule, { nowMs, toWallClockMs: now() - nowMs, stays, lastSeen, sample, entities });
+    const toWallClockMs = now() - nowMs;
+    const preview = previewOf(rule, { nowMs, toWallClockMs, stays, lastSeen, sample, entities });
+    if (past === undefined) return preview;
+    const since = stays.map((stay) => ({ ...stay, sinceMs: stay.sinceMs + toWallClockMs }));
+    return { ...preview, rate: pastRateOf(rule, past, { stays: since, entities }) };
   }
 
   /** Returns the number of open alerts, the capacity, and the number of conditions that hold without an alert. */
@@ -231,13 +260,13 @@ export class Alerts {
   async close(): Promise<void> {
     this.#isStarted = false;
     this.#stopWatching();
-    this.#cancelRetry?.();
-    await this.#flushing;
+    await this.#writer.close();
   }
 
   #current(alert: Alert): Alert {
-    const acted = this.#acts.get(alert.id);
-    return acted === undefined ? alert : after(alert, acted.act, acted.at);
+    const acted = this.#actions.of(alert.id).reduce((each, action) => afterAction(each, action, action.at), alert);
+    const until = isOpen(acted) ? this.snoozes.until(acted) : undefined;
+    return until === undefined ? acted : { ...acted, snoozed_until: until };
   }
 
   #applyAlert(id: string, alert: Alert | undefined): void {
@@ -249,15 +278,18 @@ export class Alerts {
     this.#publish(changed, alert === undefined ? 'delete' : before === undefined ? 'create' : 'update');
   }
 
-  #applyAct(id: string, acted: StoredAction | undefined): void {
-    if (acted === undefined) {
-      this.#acts.delete(id);
-      return;
-    }
-    this.#acts.set(id, acted);
+  /** Handles a stored action. */
+  #acted(id: string): void {
     const alert = this.#stored.get(id);
     if (alert !== undefined) this.#publish(alert, 'update');
     if (this.#state !== undefined) this.#carryOut();
+  }
+
+  /** Publishes the open alerts to which these snoozes apply. */
+  #publishSnoozed(snoozes: readonly AlertSnooze[]): void {
+    for (const alert of this.#stored.values()) {
+      if (isOpen(alert) && snoozes.some((snooze) => isAbout(snooze, alert))) this.#publish(alert, 'update');
+    }
   }
 
   #publish(stored: Alert, type: AlertChangeEvent['event_type']): void {
@@ -298,11 +330,11 @@ export class Alerts {
 
   /** Carries out actions that users took at other members. */
   #carryOut(): void {
-    for (const [id, { act }] of this.#acts) {
-      this.#step([{ what: act, ids: [id] }]);
-      this.#dirty.add(ALERT + id);
+    for (const id of this.#actions.ids) {
+      this.#step(this.#actions.of(id).map((action) => ({ what: 'acted', action, ids: [id] })));
+      this.#writer.changed(ALERT + id);
     }
-    this.#flushSoon();
+    this.#writer.flushSoon();
   }
 
   #step(events: readonly WatchEvent[]): void {
@@ -312,9 +344,9 @@ export class Alerts {
     const input = { nowMs, wallClockMs: now(), events, entities, newId, alertsMax: ALERTS_MAX };
     const { state, changes } = step(this.#state, input);
     this.#state = state;
-    for (const id of changes.keys()) this.#dirty.add(ALERT + id);
+    for (const id of changes.keys()) this.#writer.changed(ALERT + id);
     this.#updateNotRaised(unraisedCounts(state));
-    this.#flushSoon();
+    this.#writer.flushSoon();
     this.#cancelTimer();
     const waitMs = nextMs(state) - nowMs;
     const isDue = this.#watcher.isWatching && waitMs < Number.POSITIVE_INFINITY;
@@ -325,7 +357,7 @@ export class Alerts {
     const before = this.#counted;
     if (SEVERITIES.every((severity) => counts[severity] === before[severity])) return;
     this.#counted = counts;
-    this.#dirty.add(NOT_RAISED);
+    this.#writer.changed(NOT_RAISED);
     if (isNone(before)) {
       const message =
         'Conditions hold without an alert: open alerts use up the room of their severity. Clear alerts to make room';
@@ -333,53 +365,25 @@ export class Alerts {
     }
   }
 
-  #flushSoon(): void {
-    if (this.#dirty.size > 0 && this.#cancelRetry === undefined) this.#flushed().catch(() => undefined);
-  }
-
-  /**
-   * Resolves when all changes so far are committed. Rejects with HUB_UNAVAILABLE if a commit fails, which is then
-   * retried.
-   */
-  async #flushed(): Promise<void> {
-    while (this.#dirty.size > 0 || this.#flushing !== undefined) {
-      this.#flushing ??= this.#flush().finally(() => {
-        this.#flushing = undefined;
-      });
-      await this.#flushing;
+  /** Stores documents with the events of the alerts that they change. Rejects with HUB_UNAVAILABLE. */
+  async #commit(documents: readonly DefinedWrite[], logged: AuditedWrites): Promise<void> {
+    if ((await this.#deps.commit(documents, { ...logged, events: this.#eventsOf(documents) })) === 'applied') return;
+    for (const [name, document] of documents) {
+      this.apply(name, document === undefined ? null : JSON.stringify(document));
     }
   }
 
-  async #flush(): Promise<void> {
-    const names = [...this.#dirty];
-    this.#dirty.clear();
+  /** Returns the writes for a document. Writing an alert also deletes the actions that it carries out. */
+  #documentsOf(name: string): readonly DefinedWrite[] {
     const state = this.#state;
-    if (state === undefined) return;
-    const documents = names.flatMap((name) => this.#documentsOf(name, state));
-    try {
-      if ((await this.#deps.commit(documents, { events: this.#eventsOf(documents) })) === 'applied') return;
-      for (const [name, document] of documents) {
-        this.apply(name, document === undefined ? null : JSON.stringify(document));
-      }
-    } catch (error) {
-      for (const name of names) this.#dirty.add(name);
-      this.#cancelRetry ??= this.#deps.schedule(RETRY_MS, () => {
-        this.#cancelRetry = undefined;
-        this.#flushSoon();
-      });
-      throw error;
-    }
-  }
-
-  /** Returns the writes for a document. Writing an alert also deletes the action that it carries out. */
-  #documentsOf(name: string, state: WatchState): readonly DefinedWrite[] {
+    if (state === undefined) return [];
     if (name === NOT_RAISED) {
       const counts = unraisedCounts(state);
       return [[name, isNone(counts) ? undefined : counts]];
     }
     const id = name.slice(ALERT.length);
     const alert = [name, state.alerts.get(id)] as const;
-    return this.#acts.has(id) ? [alert, [ACT + id, undefined]] : [alert];
+    return [alert, ...this.#actions.namesOf(id).map((each) => [each, undefined] as const)];
   }
 
   #stopWatching(): void {

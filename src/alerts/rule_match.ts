@@ -7,13 +7,19 @@ import type { MovingObject } from './alert_state.ts';
 /** Lookup of fences and objects. */
 export interface EntityLookup {
   /** The fence with an id, whose letter case may differ. */
-  fence(id: string): { readonly id: string } | undefined;
+  fence(id: string): KnownFence | undefined;
   trackable(id: string): WithProperties | undefined;
   trackables(): Iterable<{ readonly id: string }>;
   provider(id: string): WithProperties | undefined;
   providers(): Iterable<{ readonly id: string }>;
   /** Whether a provider moves any trackable. */
   isAssigned(providerId: string): boolean;
+}
+
+/** A fence with its region, if that is known. */
+interface KnownFence {
+  readonly id: string;
+  readonly region?: { readonly type: string };
 }
 
 interface WithProperties {

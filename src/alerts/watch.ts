@@ -1,4 +1,5 @@
-import { after, type MovingObject, objectKey, type AlertSubject, subjectKey } from './alert_state.ts';
+import { afterAction } from './actions.ts';
+import { type MovingObject, objectKey, type AlertSubject, subjectKey } from './alert_state.ts';
 import { begin, end, recordChange, raiseUnraised, updateUnraisedRules } from './raising.ts';
 import {
   dependsOnFenceEvents,
@@ -9,6 +10,8 @@ import {
   objectsFor,
   type CompiledRule,
   compileRule,
+  watchesProviders,
+  watchesTrackables,
 } from './rule_match.ts';
 import { sampledSubjects } from './sampled.ts';
 import {
@@ -50,13 +53,15 @@ export function step(
 
 function onEvent(state: WatchState, event: WatchEvent, context: StepContext): void {
   switch (event.what) {
-    case 'rules':
+    case 'rules': {
+      const before = event.isComplete === true ? state.enabled : [];
       state.enabled = event.rules.filter(({ enabled }) => enabled !== false).map(compileRule);
       applySchedules(state, context);
       state.sample = undefined;
-      seed(state, event.stays);
+      seed(state, event.stays, (stay) => isFollowed(before, stay) && isFollowed(state.enabled, stay));
       reevaluate(state, context);
       return;
+    }
     case 'changed':
       reevaluate(state, context);
       return;
@@ -81,11 +86,10 @@ function onEvent(state: WatchState, event: WatchEvent, context: StepContext): vo
       state.sample = event.sample;
       evaluateSample(state, context);
       return;
-    case 'acknowledge':
-    case 'clear':
+    case 'acted':
       for (const id of event.ids) {
         const alert = state.alerts.get(id);
-        if (alert !== undefined) recordChange(state, after(alert, event.what, context.wallClockMs), context);
+        if (alert !== undefined) recordChange(state, afterAction(alert, event.action, context.wallClockMs), context);
       }
   }
 }
@@ -171,17 +175,28 @@ function concernedRules(
   );
 }
 
-/** Replaces the objects inside of fences. An object that was inside before retains its earlier entry time. */
-function seed(state: WatchState, stays: readonly FenceStay[]): void {
+/**
+ * Replaces the objects inside of fences by the answers of the shards. An object that was inside before retains its earlier
+ * entry time. Stays whose events are followed are not replaced: a shard knows an entry before its event arrives, and the
+ * event must still raise an alert.
+ */
+function seed(state: WatchState, stays: readonly FenceStay[], isFollowedStay: (stay: FenceStay) => boolean): void {
   const before = new Map(state.inside);
   state.inside.clear();
-  for (const stay of stays) {
+  const followed = [...before.values()].flatMap((inside) => [...inside.values()].filter(isFollowedStay));
+  for (const stay of [...followed, ...stays.filter((each) => !isFollowedStay(each))]) {
     const { fenceId, sinceMs } = stay;
     const key = objectKey(stay);
     const known = before.get(fenceId)?.get(key)?.sinceMs ?? Number.POSITIVE_INFINITY;
     const inFence = state.inside.get(fenceId) ?? new Map<string, FenceStay>();
     state.inside.set(fenceId, inFence.set(key, { ...stay, sinceMs: Math.min(known, sinceMs) }));
   }
+}
+
+/** Whether the events that rules depend on include the entries and exits of a stay. */
+function isFollowed(rules: readonly CompiledRule[], { fenceId, providerId }: FenceStay): boolean {
+  const watches = providerId === undefined ? watchesTrackables : watchesProviders;
+  return rules.some((each) => dependsOnFenceEvents(each.rule) && concernsFence(each, fenceId) && watches(each.rule));
 }
 
 /** Re-evaluates all conditions. */

@@ -1,7 +1,15 @@
 import { DeadlineHeap, type Scheduled } from '../core/deadline_heap.ts';
-import type { Alert, AlertRule } from '../model/alert.ts';
+import type { Alert, AlertAction, AlertRule } from '../model/alert.ts';
 import type { BySeverity, Severity } from './alert_room.ts';
-import { type AlertSubject, byRaised, isClosed, type MovingObject, subjectKey, subjectOf } from './alert_state.ts';
+import {
+  type AlertSubject,
+  byRaised,
+  isClosed,
+  type MovingObject,
+  objectKey,
+  subjectKey,
+  subjectOf,
+} from './alert_state.ts';
 import type { EntityLookup, CompiledRule } from './rule_match.ts';
 
 /**
@@ -78,6 +86,11 @@ export interface FenceCrossing extends MovingObject {
   readonly fenceId: string;
 }
 
+/** Returns the map key of an object in a fence. */
+export function crossingKey(crossing: FenceCrossing): string {
+  return `${crossing.fenceId} ${objectKey(crossing)}`;
+}
+
 /** Times at which objects were last seen, by id, without objects that were never seen. */
 export interface LastSeen {
   readonly trackables: ReadonlyMap<string, number>;
@@ -103,8 +116,14 @@ export interface SampledPosition {
 }
 
 export type WatchEvent =
-  /** All enabled rules, and all objects inside of their fences. */
-  | { readonly what: 'rules'; readonly rules: readonly AlertRule[]; readonly stays: readonly FenceStay[] }
+  /** All enabled rules, and all objects inside of their fences as the shards know them. */
+  | {
+      readonly what: 'rules';
+      readonly rules: readonly AlertRule[];
+      readonly stays: readonly FenceStay[];
+      /** Whether no event was missed since the previous rules, whose fences the events describe completely. */
+      readonly isComplete?: boolean;
+    }
   | ({ readonly what: 'entered' | 'left' } & FenceCrossing)
   | { readonly what: 'collided' | 'parted'; readonly trackableId: string; readonly otherId: string }
   /** An object has crossed a gate. */
@@ -113,7 +132,8 @@ export type WatchEvent =
   | { readonly what: 'sampled'; readonly sample: Sample }
   /** Fences or objects have changed. */
   | { readonly what: 'changed' }
-  | { readonly what: 'acknowledge' | 'clear'; readonly ids: readonly string[] };
+  /** A user has acted on alerts. */
+  | { readonly what: 'acted'; readonly action: AlertAction; readonly ids: readonly string[] };
 
 /** Returns the time at which an object was last seen. */
 export function lastSeenMs(

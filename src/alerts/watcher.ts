@@ -2,10 +2,7 @@ import type { Query, QueryResult } from '../core/item.ts';
 import type { DeliveryBatch, EventSubscriber } from '../fanout/batch.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import { compileFilter } from '../fanout/filter.ts';
-import { type AlertRule, DIRECTION_PROPERTY, DIRECTIONS } from '../model/alert.ts';
-import type { CollisionEvent, FenceEvent } from '../model/events.ts';
-import { parseJson } from '../model/json.ts';
-import { type MovingObject, objectKey } from './alert_state.ts';
+import type { AlertRule } from '../model/alert.ts';
 import {
   dependsOnFenceEvents,
   dependsOnSamples,
@@ -14,7 +11,8 @@ import {
   watchesProviders,
   watchesTrackables,
 } from './rule_match.ts';
-import type { FenceCrossing, LastSeen, FenceStay, Sample, WatchEvent } from './watch_state.ts';
+import { collisionEvent, fenceEvent } from './watch_events.ts';
+import { crossingKey, type LastSeen, type FenceStay, type Sample, type WatchEvent } from './watch_state.ts';
 
 export interface WatcherDeps {
   monotonicMs(): number;
@@ -50,6 +48,9 @@ interface Watching {
   early: WatchEvent[] | undefined;
   /** Whether other rules were watched before. They stay in effect until the objects inside have been read. */
   readonly goesOn: boolean;
+  /** Whether no event was missed while the other rules were watched. */
+  readonly isComplete: boolean;
+  hasMissed: boolean;
   cancelPoll: () => void;
   cancelSample: () => void;
 }
@@ -82,6 +83,8 @@ export class Watcher {
       subscriptions: this.#subscribe(rules),
       early: [...(before?.early ?? [])],
       goesOn: before !== undefined && (before.early === undefined || before.goesOn),
+      isComplete: before !== undefined && !before.hasMissed && (before.early === undefined || before.isComplete),
+      hasMissed: false,
       cancelPoll: () => undefined,
       cancelSample: () => undefined,
     };
@@ -166,7 +169,8 @@ export class Watcher {
       // Shards answer at different times, so a buffered event may be older or newer than the answer. If other rules
       // were watched before, buffered events have been evaluated already; otherwise they are evaluated now.
       if (watching.goesOn) {
-        this.#on.step([{ what: 'rules', rules, stays: withCrossings(stays, early, this.#deps.monotonicMs()) }]);
+        const known = withCrossings(stays, early, this.#deps.monotonicMs());
+        this.#on.step([{ what: 'rules', rules, stays: known, isComplete: watching.isComplete }]);
       } else this.#on.step([{ what: 'rules', rules, stays: beforeCrossings(stays, early) }, ...early]);
       const sampled = rules.filter(dependsOnSamples);
       if (sampled.length > 0) void this.#sample(watching, sampled);
@@ -233,7 +237,10 @@ export class Watcher {
   #subscriber(eventOf: (json: string) => readonly WatchEvent[]): EventSubscriber {
     return {
       deliver: (_, batch: DeliveryBatch) => this.receive(batch.strings.flatMap(eventOf)),
-      missed: () => this.#on.missed(),
+      missed: () => {
+        if (this.#watching !== undefined) this.#watching.hasMissed = true;
+        this.#on.missed();
+      },
     };
   }
 
@@ -267,49 +274,23 @@ function withCrossings(
   events: readonly WatchEvent[],
   nowMs: number,
 ): readonly FenceStay[] {
-  const inside = new Map(stays.map((stay) => [pairOf(stay), stay]));
+  const inside = new Map(stays.map((stay) => [crossingKey(stay), stay]));
   for (const event of events) {
-    if (event.what === 'left') inside.delete(pairOf(event));
-    if (event.what !== 'entered' || inside.has(pairOf(event))) continue;
+    if (event.what === 'left') inside.delete(crossingKey(event));
+    if (event.what !== 'entered' || inside.has(crossingKey(event))) continue;
     const { what: _what, ...crossing } = event;
-    inside.set(pairOf(event), { ...crossing, sinceMs: nowMs });
+    inside.set(crossingKey(event), { ...crossing, sinceMs: nowMs });
   }
   return [...inside.values()];
 }
 
 /** Removes stays of objects that entered while stays were being read, so that their entries count as events. */
 function beforeCrossings(stays: readonly FenceStay[], events: readonly WatchEvent[]): readonly FenceStay[] {
-  const entered = new Set(events.flatMap((event) => (event.what === 'entered' ? [pairOf(event)] : [])));
-  return stays.filter((stay) => !entered.has(pairOf(stay)));
-}
-
-function pairOf(crossing: FenceCrossing): string {
-  return `${crossing.fenceId} ${objectKey(crossing)}`;
+  const entered = new Set(events.flatMap((event) => (event.what === 'entered' ? [crossingKey(event)] : [])));
+  return stays.filter((stay) => !entered.has(crossingKey(stay)));
 }
 
 /** Whether a rule depends on distances between trackables. */
 function measuresDistance({ kind }: AlertRule): boolean {
   return kind === 'separated' || kind === 'together';
-}
-
-function fenceEvent(json: string): readonly WatchEvent[] {
-  const event = parseJson(json) as FenceEvent;
-  const object = objectOf(event);
-  if (object === undefined) return [];
-  const direction = DIRECTIONS.find((each) => event.properties?.[DIRECTION_PROPERTY] === each);
-  if (direction !== undefined) return [{ what: 'crossed', fenceId: event.fence_id, direction, ...object }];
-  return [{ what: event.event_type === 'region_entry' ? 'entered' : 'left', fenceId: event.fence_id, ...object }];
-}
-
-/** Returns the object of a fence event. The event of a trackable may also contain the provider that moved it. */
-function objectOf({ trackable_id: trackableId, provider_id: providerId }: FenceEvent): MovingObject | undefined {
-  if (trackableId != null) return { trackableId };
-  return providerId == null ? undefined : { providerId };
-}
-
-function collisionEvent(json: string): readonly WatchEvent[] {
-  const { collision_type: type, collisions } = parseJson(json) as CollisionEvent;
-  const [one, other] = collisions;
-  if (one === undefined || other === undefined) return [];
-  return [{ what: type === 'collision_end' ? 'parted' : 'collided', trackableId: one.id, otherId: other.id }];
 }

@@ -2,7 +2,14 @@ import { hubError, HubError } from '../errors.ts';
 import { type Access, bearerToken, FULL_ACCESS } from '../auth/authorizer.ts';
 import type { Target } from '../auth/policy.ts';
 import { Visibility } from '../auth/visibility.ts';
-import type { AdmitBody, HandleHttp, HttpHead, HttpReply, HttpRequest } from '../exchange.ts';
+import {
+  type AdmitBody,
+  type HandleHttp,
+  type HttpHead,
+  type HttpReply,
+  type HttpRequest,
+  requestIdOf,
+} from '../exchange.ts';
 import type { Author } from '../model/audit.ts';
 import { lend, look } from '../model/borrowed.ts';
 import { show } from '../model/error_value_text.ts';
@@ -194,21 +201,18 @@ function named({ method, path }: HttpRequest): string {
   return `${method} ${show(path)}`;
 }
 
-/** Ids of requests that are recorded. Others may contain anything. */
-const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
-
 /** Returns the author of the changes that a request makes. Call it before the request is answered. */
 export function authorOf(
   request: Pick<HttpRequest, 'via' | 'address' | 'header'>,
   subject: string | undefined,
 ): Author {
-  const requestId = request.header('x-request-id');
+  const requestId = requestIdOf(request);
   const from = addressText(request.address?.() ?? '');
   return {
     ...(subject !== undefined && { subject }),
     ...(from !== undefined && { address: from }),
     via: request.via ?? 'rest',
-    ...(requestId !== undefined && REQUEST_ID.test(requestId) && { request_id: requestId }),
+    ...(requestId !== undefined && { request_id: requestId }),
   };
 }
 

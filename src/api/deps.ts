@@ -6,9 +6,10 @@ import type { Imports } from '../entities/imports.ts';
 import type { LocatingRules } from '../entities/locating_rules.ts';
 import type { EventLog } from '../events/event_log.ts';
 import type { TopicSelection } from '../events/selection.ts';
+import type { Erased, Erasure } from '../history/erasure.ts';
 import type { HistoryAnswer } from '../history/queries/query_pool.ts';
 import type { HistoryQuery } from '../history/queries/query.ts';
-import type { Alert, AlertPreview, AlertRule, AlertSummary } from '../model/alert.ts';
+import type { Alert, AlertAction, AlertPreview, AlertRule, AlertSnooze, AlertSummary } from '../model/alert.ts';
 import type { Source, SourcePreview, SourceStatus } from '../model/source.ts';
 import type { Sink, SinkDelivery, SinkReplay, SinkStatus, SinkTest } from '../model/sink.ts';
 import type { Author } from '../model/audit.ts';
@@ -155,8 +156,13 @@ export interface AlertsApi {
   /** Throws HUB_NOT_FOUND. */
   get(id: string): Alert;
   summary(): AlertSummary;
-  /** Applies to all open alerts by default. Rejects with HUB_NOT_FOUND and HUB_UNAVAILABLE. */
-  act(act: 'acknowledge' | 'clear', ids?: readonly string[]): Promise<void>;
+  readonly snoozes: {
+    readonly documents: Documents<AlertSnooze>;
+    /** Rejects with HUB_BAD_REQUEST, HUB_NOT_FOUND and HUB_UNAVAILABLE. */
+    create(body: unknown, by: Author): Promise<AlertSnooze>;
+  };
+  /** Acts on all open alerts without `ids`. Rejects with HUB_BAD_REQUEST, HUB_NOT_FOUND and HUB_UNAVAILABLE. */
+  act(action: AlertAction, ids: readonly string[] | undefined, by: Author): Promise<void>;
   /** Rejects with HUB_BAD_REQUEST and HUB_UNAVAILABLE. */
   preview(body: unknown): Promise<AlertPreview>;
 }
@@ -263,6 +269,11 @@ export interface HistoryApi {
    * the client disconnects. Without `by`, the audit log has no entry: for further parts of an answer.
    */
   ask(question: HistoryQuery, gone: AbortSignal | undefined, by?: Author): Promise<HistoryAnswer>;
+  /**
+   * Erases rows of an object at all hubs, and resolves when it is done. Rejects with HUB_UNAVAILABLE if this hub cannot
+   * write its files, or the audit log cannot store the entry of `by`.
+   */
+  erase(request: Omit<Erasure, 'id'>, by: Author): Promise<Erased & { readonly missingHubs: readonly string[] }>;
 }
 
 export interface HealthDeps {

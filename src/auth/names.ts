@@ -21,6 +21,7 @@ export type ReferenceSource =
   | 'location'
   | 'motion'
   | 'collision'
+  | 'collision_forecast'
   | 'proximity'
   | 'broadcast'
   | 'alert';
@@ -73,6 +74,10 @@ export const REFERENCE_PATHS: Readonly<Record<ReferenceSource, readonly Referenc
     { path: ['location', 'trackables', '*'], of: ['trackable_id'] },
   ],
   collision: [{ path: ['collisions', '*', 'id'], of: ['trackable_id'], hides: [['collision_area']] }],
+  collision_forecast: [
+    { path: ['trackable_id'], of: ['trackable_id'], hides: [['position']] },
+    { path: ['other_trackable_id'], of: ['trackable_id'], hides: [['position']] },
+  ],
   proximity: [{ path: ['source'], of: ZONE_OF }],
   broadcast: [],
   alert: [

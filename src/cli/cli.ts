@@ -6,6 +6,7 @@ import { CliError } from './command_error.ts';
 import { dataCommands } from './data/commands.ts';
 import { demoCommand } from './demo/demo.ts';
 import { doctorCommand } from './doctor/doctor.ts';
+import { eraseCommand } from './erase.ts';
 import { keysCommand } from './keys.ts';
 import { replayCommand } from './replay/replay.ts';
 import { rpcCommand } from './rpc.ts';
@@ -27,6 +28,7 @@ const program = new Command('hub')
   .addCommand(sourcesCommand())
   .addCommand(keysCommand())
   .addCommand(auditCommand())
+  .addCommand(eraseCommand())
   .addCommand(doctorCommand())
   .addCommand(supportBundleCommand());
 for (const command of dataCommands()) program.addCommand(command);

@@ -22,27 +22,13 @@ import type { OwnerHint } from './routing/owner_hints.ts';
 import type { RemoteShards } from './routing/remote_shards.ts';
 import type { MemberQueries } from './rpc/member_query.ts';
 
-/** Connects to the cluster and reads its configuration. Throws a StartupError if NATS cannot be reached. */
-export async function openCluster(options: ClusterOptions): Promise<Cluster> {
-  try {
-    await reached(options);
-    await openStreams(options);
-    const cluster = new Cluster(options);
-    await cluster.open();
-    return cluster;
-  } catch (error) {
-    await options.bus.close();
-    throw startupError(error as Error, options);
-  }
-}
-
 /**
  * This hub as a member of a cluster: what it stores in NATS, and what it takes over from other members. THEORY.md has the rules
  * of all parts, and why the promises follow.
  *
  *   state       what it does                                         until
  *   ----------  ---------------------------------------------------  -----------------------------------------------
- *   opening     reads the configuration                              `attach`: the hub has the entities
+ *   opening     connects, and reads the configuration                `attach`: the hub has the entities
  *   attached    applies the changes of others in log order           `join`: its own record is applied
  *   member      the same; acquires what maps and assignments give    it closes
  *               to it, writes steps to its journal and rows to the
@@ -80,7 +66,7 @@ export class Cluster {
   #role: ClusterRole = 'opening';
   #isRetiring = false;
 
-  /** Called by openCluster only. */
+  /** Connects to nothing before `open`. */
   constructor(options: ClusterOptions) {
     this.#options = options;
     this.#parts = new ClusterParts(options, {
@@ -100,8 +86,18 @@ export class Cluster {
     this.audit = audit;
   }
 
-  /** Called by openCluster only. */
+  /** Connects to the cluster and reads its configuration. Throws a StartupError if that fails; then call `close`. */
   async open(): Promise<void> {
+    try {
+      await reached(this.#options);
+      await openStreams(this.#options);
+      await this.#readConfig();
+    } catch (error) {
+      throw startupError(error as Error, this.#options);
+    }
+  }
+
+  async #readConfig(): Promise<void> {
     const { replicas, storage } = this.#options;
     const { config, membership } = this;
     await config.open({

@@ -58,10 +58,13 @@ export async function openStreams(options: DurableStreams): Promise<void> {
   const { incarnation, elapsed, schedule } = options;
   for (const untilMs = elapsed() + READY_MS; ; ) {
     try {
-      await Promise.all([makeConfigStreams(options), makeStateStream(options)]);
-      await makeJournal(options, incarnation);
-      await makeEventStream(options, options.eventLog);
-      await makeEventStream({ ...options, name: auditName(options.name) }, options.auditLog);
+      await Promise.all([
+        makeConfigStreams(options),
+        makeStateStream(options),
+        makeJournal(options, incarnation),
+        makeEventStream(options, options.eventLog),
+        makeEventStream({ ...options, name: auditName(options.name) }, options.auditLog),
+      ]);
       return;
     } catch (error) {
       if (error instanceof BusError && isForGood(error)) await checkStreams(options);

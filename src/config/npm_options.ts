@@ -9,7 +9,8 @@ interface Asked {
 
 /**
  * Detects options consumed by npm, and returns the correct command for each. With `npm start --port 9000` the script
- * receives only the argument 9000; the variable npm_config_port shows that npm consumed an option.
+ * receives only the argument 9000; the variable npm_config_port shows that npm consumed an option. An option that the
+ * script received was not consumed: the variable of npm can also come from the environment or from .npmrc.
  */
 export function takenByNpm(
   env: Readonly<Record<string, string | undefined>>,
@@ -17,10 +18,11 @@ export function takenByNpm(
 ): readonly string[] {
   const script = env['npm_lifecycle_event'];
   if (script === undefined) return [];
+  const received = new Set(args.map((argument) => argument.replace(/=.*/s, '').replaceAll('_', '-')));
   return names.flatMap((name) => {
     const value = env[`npm_config_${name.replaceAll('-', '_')}`];
-    if (value === undefined) return [];
     const option = `--${name.replaceAll('_', '-')}`;
+    if (value === undefined || received.has(option)) return [];
     const meant = value === 'true' ? [option, ...args] : [option, value || 'false', ...args];
     const typed = script === 'start' ? 'npm start --' : `npm run ${script} --`;
     const words = [typed, ...(command === undefined ? [] : [command]), ...meant];

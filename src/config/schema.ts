@@ -1,10 +1,12 @@
 import Type, { type Static } from 'typebox';
 import { DEPTH_MAX } from '../model/depth.ts';
+import { HORIZON_MAX_MS } from '../model/forecast.ts';
 import { ClusterProperties } from './cluster.ts';
 import { ConfiguredFilter } from './filters.ts';
 import { HistoryProperties } from './history.ts';
 import { Iso24730Connection } from './iso_24730.ts';
 import { MqttProperties } from './mqtt.ts';
+import { OpcuaProperties } from './opcua.ts';
 import { WideColumnProperties } from './wide_column.ts';
 import { Word } from './word.ts';
 
@@ -346,6 +348,12 @@ export const ConfigSchema = Type.Object({
     default: 10_000,
     description: 'Maximum time between two locations whose way crosses fences and gates, in milliseconds.',
   }),
+  collision_forecast_horizon: Type.Integer({
+    minimum: 0,
+    maximum: HORIZON_MAX_MS,
+    default: 0,
+    description: 'Milliseconds for which collision_forecast announces collisions of filtered trackables; 0 for none.',
+  }),
   fence_event_provider_id: Word(['null', 'set'], {
     default: 'null',
     description: 'provider_id of fence events of trackables: "null", or "set" to the provider of the location.',
@@ -415,6 +423,7 @@ export const ConfigSchema = Type.Object({
   }),
   ...HistoryProperties,
   ...MqttProperties,
+  ...OpcuaProperties,
   ...WideColumnProperties,
   ...ClusterProperties,
 });

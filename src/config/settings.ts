@@ -227,6 +227,29 @@ export function mqttSettings(
   };
 }
 
+/** Settings of the OPC UA server; undefined if it is off. Throws a StartupError for one path without the other. */
+export function opcuaSettings(config: Config) {
+  const { opcua_port: port, config_path, host } = config;
+  const { opcua_certificate_path: certificate, opcua_private_key_path: key } = config;
+  if (port === null) return undefined;
+  if (certificate !== null && key === null) {
+    throw new StartupError('opcua_certificate_path: needs opcua_private_key_path, which is not set');
+  }
+  if (key !== null && certificate === null) {
+    throw new StartupError('opcua_private_key_path: needs opcua_certificate_path, which is not set');
+  }
+  const pathOf = (path: string | null): string | undefined => (path === null ? undefined : resolve(config_path, path));
+  return {
+    host,
+    port,
+    mode: config.opcua_security,
+    certificatePath: pathOf(certificate),
+    keyPath: pathOf(key),
+    trustedPath: pathOf(config.opcua_trusted_clients_path),
+    folder: join(dataFolder(config), 'opcua'),
+  };
+}
+
 const DAY_MS = 86_400_000;
 
 /** Settings of the recorder; undefined if history is off. */

@@ -55,6 +55,8 @@ export interface ShardContext {
   sentTimeBytes: Uint8Array;
   /** Backward clock steps that convert monotonic times and event times to wall-clock times. */
   setBacks: readonly ClockStep[];
+  /** Whether the current step has a position in the journal. */
+  isJournaled: boolean;
   /** Events published by the current step. */
   readonly events: EventWriter;
   /**

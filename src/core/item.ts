@@ -13,6 +13,8 @@ import type { CollisionRow } from './collision/row.ts';
 import type { StoredTimers } from './fence/membership.ts';
 import type { ReceivedLocation } from './location/received.ts';
 import type { Utf8Bytes } from './location/record.ts';
+import type { MovingBody } from './tracking/approaches.ts';
+import type { FenceForecast } from './tracking/fence_forecast.ts';
 
 /**
  * Input of a shard, in one order: locations, changes of entities, reads, restored rows. Everything was validated before
@@ -181,7 +183,11 @@ export type Query =
       readonly above?: number;
       readonly only: readonly string[];
       readonly providers?: boolean;
-    };
+    }
+  /** Where a filtered trackable will be, and what it will do at fences, within the horizon. */
+  | { readonly ask: 'forecast'; readonly id: string; readonly horizonMs: number }
+  /** The filtered trackables that take part in collisions, with their motions now: the fastest ones, at most `most`. */
+  | { readonly ask: 'moving'; readonly most: number };
 
 /**
  * Result of a read. `texts` are locations or motions as JSON (GeoJSON Features if the view says so), `of` the ids of
@@ -217,7 +223,17 @@ export type QueryResult =
       readonly speeds: readonly (readonly [trackableId: string, metersPerSecond: number])[];
       readonly providerSpeeds?: readonly (readonly [providerId: string, metersPerSecond: number])[];
       readonly positions: readonly (readonly [trackableId: string, lon: number, lat: number, floor: number])[];
-    };
+    }
+  | { readonly forecast: TrackableForecast }
+  | { readonly moving: readonly MovingBody[] };
+
+/** Expected position at the horizon with its standard deviation per axis in meters, and what will happen at fences. */
+export interface TrackableForecast {
+  readonly lon: number;
+  readonly lat: number;
+  readonly sigmaMeters: number;
+  readonly fences: readonly (readonly [fenceId: string, forecast: FenceForecast])[];
+}
 
 /**
  * Stored state of an object, which survives restarts: the last location of a provider, or the location of a trackable's
@@ -260,6 +276,7 @@ export function queriedObject(query: Query): Pick<LastKnownRow, 'kind' | 'id'> |
     case 'trackable_locations':
     case 'trackable_motion':
     case 'trackable_fences':
+    case 'forecast':
       return { kind: 'trackable', id: query.id };
     default:
       return undefined;

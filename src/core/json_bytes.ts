@@ -1,9 +1,14 @@
-import type { RecordBuffer } from './location/record.ts';
+import { formatTime, textOfSecond } from '../model/time.ts';
+import type { RecordBuffer, Utf8Bytes } from './location/record.ts';
+
+export type { NewRecordBuffer, RecordBuffer, Utf8Bytes } from './location/record.ts';
 
 /** Writes JSON as bytes. */
 
 /** UTF-8 needs at most three bytes per UTF-16 code unit. */
 export const UTF8_MAX = 3;
+/** JSON needs at most six bytes per UTF-16 code unit, as in \u0000. */
+export const JSON_MAX = 6;
 /** Maximum number of bytes that putNumber writes to, including scratch space. */
 export const NUMBER_BYTES_MAX = 32;
 
@@ -23,7 +28,9 @@ const COARSE_MAX = 1e11;
 const TWO_DIGITS = Uint16Array.from({ length: 100 }, (_, number) => digits(number, 2));
 const FOUR_DIGITS = Uint32Array.from({ length: 10_000 }, (_, number) => digits(number, 4));
 
-const [MINUS, POINT, ZERO] = [0x2d, 0x2e, 0x30] as const;
+const [MINUS, POINT, ZERO, QUOTE, BACKSLASH, UTC] = [0x2d, 0x2e, 0x30, 0x22, 0x5c, 0x5a] as const;
+/** Longest string that is faster to copy here than by the engine. */
+const SHORT_MAX = 64;
 
 /** Returns an ASCII string as bytes. */
 export function asciiBytes(text: string): Uint8Array {
@@ -37,6 +44,52 @@ export function asciiBytes(text: string): Uint8Array {
 export function put(to: Uint8Array, at: number, from: Uint8Array): number {
   to.set(from, at);
   return at + from.length;
+}
+
+/** Writes a string as UTF-8, at most UTF8_MAX bytes per code unit, and returns the offset after it. */
+// hot
+export function putText(to: Utf8Bytes, start: number, text: string): number {
+  const { length } = text;
+  if (length > SHORT_MAX) return start + to.write(text, start);
+  for (let i = 0; i < length; i++) {
+    const code = text.charCodeAt(i);
+    if (code > 0x7f) return start + to.write(text, start);
+    to[start + i] = code;
+  }
+  return start + length;
+}
+
+/** Writes a string as JSON, at most JSON_MAX bytes per code unit and two quotes. Returns the offset after it. */
+// hot
+export function putString(to: Utf8Bytes, start: number, text: string): number {
+  const { length } = text;
+  if (length > SHORT_MAX) return putText(to, start, JSON.stringify(text));
+  to[start] = QUOTE;
+  const from = start + 1;
+  for (let i = 0; i < length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 0x20 || code > 0x7f || code === QUOTE || code === BACKSLASH)
+      return putText(to, start, JSON.stringify(text));
+    to[from + i] = code;
+  }
+  to[from + length] = QUOTE;
+  return from + length + 1;
+}
+
+/** Writes a time as formatTime does, and returns the offset after it. */
+// hot
+export function putTime(to: Utf8Bytes, start: number, timeMs: number): number {
+  const second = Math.floor(timeMs / 1000);
+  const rest = timeMs - second * 1000;
+  if (!(Number.isInteger(rest) && rest < 1000)) return putText(to, start, formatTime(timeMs));
+  const at = putText(to, start, textOfSecond(second));
+  const tenth = (rest / 10) | 0;
+  const hundreds = (rest / 100) | 0;
+  to[at] = ZERO + hundreds;
+  to[at + 1] = ZERO + tenth - 10 * hundreds;
+  to[at + 2] = ZERO + rest - 10 * tenth;
+  to[at + 3] = UTC;
+  return at + 4;
 }
 
 /**

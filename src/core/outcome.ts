@@ -14,7 +14,7 @@ export interface Outcome {
    * before it is announced.
    */
   readonly events: readonly EventBatch[];
-  /** Fence events with subscribers, in order. Each is listed once, however many renderings it has. */
+  /** Fence events with subscribers, in order, of a journaled step. Each is listed once, however many renderings it has. */
   readonly fenceEvents: readonly FenceEventJson[];
   /** Rows of objects whose membership has changed, and tombstones. Valid until the next step. */
   readonly rows: PackedRows;

@@ -80,6 +80,7 @@ export function openShard(options: ShardOptions): Shard {
     positions: options.recorded && new PositionWriter(options.recorded, options.newBuffer),
     effects: new EffectWriter(options.newBuffer),
     setBacks: NO_CLOCK_STEPS,
+    isJournaled: false,
     draft: emptyDraft(),
   };
   return {
@@ -101,6 +102,7 @@ function step(context: ShardContext, batch: StepBatch): Outcome {
   if (batch.namesAnew === true) context.positions?.resetNames();
   context.draft = emptyDraft();
   context.setBacks = setBacks;
+  context.isJournaled = batch.position !== undefined;
   context.sentTime = sentTimeJson(wallClockTime(sentMs, setBacks));
   if (context.state.crossing.countedSinceMs === 0)
     context.state.crossing.countedSinceMs = wallClockTime(nowMs, setBacks);

@@ -7,6 +7,7 @@ import type { Footprint, Nearby, Region } from './fence/fence_index.ts';
 import { GateCounts } from './fence/gate_counts.ts';
 import type { FenceMembership } from './fence/membership.ts';
 import { type OwnTiming, type Timing, UNSET } from './fence/timing.ts';
+import { UntrackedRegions } from './fence/untracked.ts';
 import type { Vertical } from './fence/vertical.ts';
 import type { Fix } from './location/fix.ts';
 import { FixSlab } from './location/fix_slab.ts';
@@ -24,6 +25,8 @@ export interface ShardState {
   readonly followers: Followers;
   readonly fences: Map<string, FenceState>;
   readonly crossing: CrossingState;
+  /** Regions in which objects have no location. */
+  readonly untracked: UntrackedRegions;
   /** Fences by slot, their number in the fence index. */
   readonly slots: (FenceState | undefined)[];
   readonly freeSlots: number[];
@@ -173,8 +176,10 @@ export interface FenceState {
   /** Effective timing for objects without timing of their own. */
   readonly plainTiming: Timing;
   readonly vertical: Vertical;
-  /** Its region on the earth; undefined for a local region whose zone has no plane. */
+  /** Its region on the earth; undefined for a local region whose zone has no plane, and if it is untracked. */
   readonly region: Region | undefined;
+  /** Its region on the earth if no object has a location there, so that it has no members: see untracked.ts. */
+  readonly untracked: Region | undefined;
   /** Objects that are in the fence or entering it. */
   readonly occupants: Set<Tracked>;
   /** JSON parts common to all events, created on first use. */
@@ -195,6 +200,7 @@ export function emptyState(newBuffer: NewRecordBuffer, crossing = UNCROSSED): Sh
     zones: new ZoneTable(),
     followers: new Followers(),
     fences: new Map(),
+    untracked: new UntrackedRegions(),
     crossing: { ...crossing, fences: 0, gates: new GateCounts(), countedSinceMs: 0 },
     slots: [],
     freeSlots: [],

@@ -11,7 +11,7 @@ import { type EntityBody, bodyObject, withId, withIdOf } from './body.ts';
 export interface DocumentKind<T extends DefinedDocument> {
   /** Prefix of the names of its documents. */
   readonly prefix: string;
-  readonly kind: 'alert_rule' | 'api_key' | 'link' | 'sink' | 'source' | 'view' | 'walk_test';
+  readonly kind: 'alert_rule' | 'alert_snooze' | 'api_key' | 'link' | 'sink' | 'source' | 'view' | 'walk_test';
   /** Maximum number of documents. */
   readonly max: number;
   /** Returns the document in stored form. Throws HUB_BAD_REQUEST naming the field and the value found. */

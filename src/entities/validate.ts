@@ -173,6 +173,9 @@ export function validateFence(body: EntityBody, known: EntityLookup, before?: St
   checkIntegers(sent, DURATIONS);
   const zone = zoneOf(sent, known, before);
   const plane = zone && zoneTransform(zone);
+  if (sent.untracked === true && sent.region.type === 'LineString') {
+    throw hubError('untracked_line', { path: 'untracked', found: 'true' });
+  }
   if (sent.crs === 'local' && plane === undefined && before !== undefined && hasStoredRegion(sent, before)) {
     checkRadius(sent);
     checkHoles(sent);

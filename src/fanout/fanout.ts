@@ -369,14 +369,15 @@ export class Fanout {
    * Delivers events to the subscriptions of a channel. Subscriptions without a filter share one batch. Events without
    * fields were rendered before the first subscription with a filter was added. hot
    */
-  #deliver({ counts, sent, variant, ...to }: Channel, batch: DeliveryBatch, { fields, matches: known }: Matched): void {
+  #deliver(channel: Channel, batch: DeliveryBatch, { fields, matches: known }: Matched): void {
+    const { counts, sent, variant, unfiltered, filtering } = channel;
     const { count } = batch;
     counts.published += count;
-    counts.delivered += count * to.unfiltered.size;
+    counts.delivered += count * unfiltered.size;
     const before = sent.events;
-    countSent(sent, variant.topic, { count, fields }, to.unfiltered.size);
-    const isMatched = known !== undefined || fields === undefined || to.filtering.size === 0;
-    const matches = isMatched ? known : to.filtering.match(fields);
+    countSent(sent, variant.topic, { count, fields }, unfiltered.size);
+    const isMatched = known !== undefined || fields === undefined || filtering.size === 0;
+    const matches = isMatched ? known : filtering.match(fields);
     for (const [, places] of matches ?? []) {
       counts.delivered += places.length;
       const own = places.map((place) => (fields as readonly FilterFields[])[place] as FilterFields);
@@ -384,7 +385,7 @@ export class Fanout {
     }
     if (sent.events > before && this.#on.now !== undefined) sent.lastMs = this.#on.now();
     // Delivers last, from a snapshot: a subscriber may publish, subscribe or unsubscribe during delivery.
-    for (const subscription of [...to.unfiltered]) deliverTo(subscription, batch);
+    for (const subscription of [...unfiltered]) deliverTo(subscription, batch);
     for (const [subscription, places] of matches ?? []) deliverTo(subscription, batch.at(places));
   }
 

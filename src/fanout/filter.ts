@@ -175,6 +175,7 @@ const FILTERS: Readonly<Record<Topic, readonly Row[]>> = {
     row('object_type', objectType),
   ],
   collision_events: [row('collision_type', collisionType), row('floor', equals, 'floor_1', 'floor_2')],
+  collision_forecast: [row('floor', equals)],
   proximity_updates: [row('provider_id', anyOf), row('source', text), row('provider_type', providerType)],
   provider_changes: CHANGES,
   trackable_changes: CHANGES,
@@ -211,7 +212,7 @@ export function compileFilter(topic: Topic, params: Params): Filter | undefined 
       tests.push((event) => passes(event[at]));
     }
   }
-  if (topic === 'collision_events') tests.push(...collisionPair(params));
+  if (hasPair(topic)) tests.push(...collisionPair(params));
   const at = names.indexOf('lon');
   const area = at < 0 ? undefined : compileArea((name) => given(params, name));
   if (area !== undefined) tests.push(withPosition(area, at));
@@ -253,9 +254,14 @@ export function filterParams(topic: Topic): Readonly<Record<string, TSchema>> {
   const rows = FILTERS[topic].map(({ param, compare }) => [param, compare.schema] as const);
   const isPositioned = (TOPICS[topic] as readonly string[]).includes('lon');
   return {
-    ...Object.fromEntries([...rows, ...(topic === 'collision_events' ? COLLISION_PARAMS : [])]),
+    ...Object.fromEntries([...rows, ...(hasPair(topic) ? COLLISION_PARAMS : [])]),
     ...(isPositioned && AREA_PARAMS),
   };
+}
+
+/** Whether the events of a topic are about two trackables. */
+function hasPair(topic: Topic): boolean {
+  return topic === 'collision_events' || topic === 'collision_forecast';
 }
 
 /** Parameter names, each followed by its older name. */

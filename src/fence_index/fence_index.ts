@@ -10,7 +10,7 @@ import { ChangeLog, finestLevel, type Tile, TileCache, tileAt, tileSpot } from '
 
 /**
  * Opens the fence index of a thread. Candidates come from tiles that objects share (tiles.ts), filled from a tree over
- * H3 cells (fence_tree.ts); bounding boxes precede the exact tests with GEOS and on the ellipsoid (shapes.ts).
+ * H3 cells (fence_tree.ts); bounding boxes and rasters precede the exact tests with GEOS and on the ellipsoid (shapes.ts).
  */
 export async function openFenceIndex(): Promise<FenceIndex> {
   return new OpenFenceIndex(await openGeos());

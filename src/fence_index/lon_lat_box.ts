@@ -39,6 +39,12 @@ export function boxOfFootprint({ lon, lat, radiusMetres, ring }: Footprint): Lon
 
 /** Returns the smallest box around rings of lon, lat, lon, lat …, with any unwrapped longitudes. */
 export function boxOfRings(rings: readonly Float64Array[]): LonLatBox {
+  const { west, east, south, north } = extremesOfRings(rings);
+  return { lon: wrapLongitude((west + east) / 2), halfWidth: (east - west) / 2, south, north };
+}
+
+/** Sides of the smallest box around rings, in degrees; its longitudes are unwrapped, like those of the rings. */
+export function extremesOfRings(rings: readonly Float64Array[]) {
   let [west, east, south, north] = [Infinity, -Infinity, Infinity, -Infinity];
   for (const ring of rings) {
     for (let i = 0; i < ring.length; i += 2) {
@@ -48,7 +54,7 @@ export function boxOfRings(rings: readonly Float64Array[]): LonLatBox {
       north = Math.max(north, ring[i + 1]!);
     }
   }
-  return { lon: wrapLongitude((west + east) / 2), halfWidth: (east - west) / 2, south, north };
+  return { west, east, south, north };
 }
 
 /**

@@ -4,6 +4,7 @@ import { chordMeters, longestArcMeters, SurfacePoint } from '../core/geo/ecef.ts
 import { geodesicMeters } from '../core/geo/geodesic.ts';
 import { ringCovers } from '../core/geo/rings.ts';
 import { EdgeChain } from './edge_chain.ts';
+import { INSIDE, NEAR_EDGE, OUTSIDE, PolygonRaster } from './polygon_raster.ts';
 import { boxOfRings, contains, LEAST_SLACK_METERS, widened } from './lon_lat_box.ts';
 
 /** Exact tests of a region against a footprint, whose position is `place`. */
@@ -91,7 +92,8 @@ type Polygon = Extract<Region, { kind: 'polygon' }>;
 /**
  * A polygon with edges straight in longitude and latitude. GEOS decides what is inside; distances are measured to the
  * edges. Both structures are created on the first test, because most fences of a hub are never near an object of this
- * thread.
+ * thread. A raster answers for positions away from the edges. Making it takes about as long as it saves in one test for
+ * each corner, so a fence has one from that number of tests on.
  */
 export class PolygonShape implements Shape {
   readonly #region: Polygon;
@@ -101,19 +103,26 @@ export class PolygonShape implements Shape {
   readonly #east: number;
   #prepared: PreparedPolygon | undefined;
   #edges: EdgeChain | undefined;
+  #raster: PolygonRaster | undefined;
+  #testsUntilRaster: number;
 
   constructor(region: Polygon, geos: Geos) {
     this.#region = region;
     this.#geos = geos;
     this.#slackMeters = Math.max(region.slackMeters, LEAST_SLACK_METERS);
     [this.#west, this.#east] = bounds(region.rings[0]!);
+    this.#testsUntilRaster = region.rings.reduce((sum, ring) => sum + ring.length / 2, 0);
   }
 
   // hot
   touches(footprint: Footprint, place: SurfacePoint): boolean {
     if (footprint.ring !== undefined) return this.#touchesRing(footprint.ring);
-    if (this.#covers(place)) return true;
-    const ceiling = footprint.radiusMetres + this.#slackMeters;
+    const { radiusMetres } = footprint;
+    const side = this.#sideOf(place);
+    if (side === INSIDE) return true;
+    if (side === OUTSIDE && radiusMetres === 0) return false;
+    if (side === NEAR_EDGE && this.#covers(place)) return true;
+    const ceiling = radiusMetres + this.#slackMeters;
     return this.#edgeChain().nearest(place, ceiling) <= ceiling;
   }
 
@@ -145,11 +154,32 @@ export class PolygonShape implements Shape {
     return this.#covers(place) ? meters : -meters;
   }
 
+  /** Returns the side of the edges that the position is on, if it is away from all of them; otherwise NEAR_EDGE. */
+  // hot
+  #sideOf({ lon, lat }: SurfacePoint): number {
+    if (this.#raster === undefined) {
+      if (--this.#testsUntilRaster > 0) return NEAR_EDGE;
+      this.#raster = this.#newRaster();
+    }
+    return this.#raster.at(this.#unwrapped(lon), lat);
+  }
+
+  /** Returns the least of the equivalent longitudes that is not west of the polygon. */
+  // hot
+  #unwrapped(lon: number): number {
+    return lon + 360 * Math.ceil((this.#west - lon) / 360 - 1e-12);
+  }
+
+  #newRaster(): PolygonRaster {
+    const polygon = this.#polygon();
+    return new PolygonRaster(this.#region.rings, this.#slackMeters, (x, y) => this.#geos.covers(polygon, x, y));
+  }
+
   /** Whether the position, at any of its equivalent longitudes, is inside or on the edge. */
   // hot
   #covers({ lon, lat }: SurfacePoint): boolean {
     const polygon = this.#polygon();
-    const first = lon + 360 * Math.ceil((this.#west - lon) / 360 - 1e-12);
+    const first = this.#unwrapped(lon);
     for (let x = first; x <= this.#east + 1e-9; x += 360) {
       if (this.#geos.covers(polygon, x, lat)) return true;
     }

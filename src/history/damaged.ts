@@ -1,4 +1,4 @@
-import { COLUMNS, sqlText } from './columns.ts';
+import { sqlText } from './columns.ts';
 import { type Duck, isInterrupted } from './duck.ts';
 import type { HistoryFile } from './files.ts';
 import { messageOf } from '../errors.ts';
@@ -9,20 +9,8 @@ export interface Damaged {
   readonly why: string;
 }
 
-/**
- * Returns a table expression with the rows of one or more files of one topic. Earlier versions wrote UTC times without
- * a time zone. The cast converts these to instants; for current files it does nothing, and filters still skip row
- * groups. DuckDB takes the types from the first file, so the newest file comes first.
- */
-export function parquet(files: readonly HistoryFile[]): string {
-  const newestFirst = files.toSorted((a, b) => b.writtenMs - a.writtenMs);
-  const topic = newestFirst[0]?.topic;
-  const times = Object.entries(topic === undefined ? {} : COLUMNS[topic]).filter(([, type]) => type === 'TIMESTAMPTZ');
-  const asInstants = times.map(([name]) => `${name}::TIMESTAMPTZ AS ${name}`).join();
-  return `(SELECT * REPLACE (${asInstants}) FROM ${asWritten(newestFirst)})`;
-}
-
-function asWritten(files: readonly HistoryFile[]): string {
+/** Returns a table expression with the rows of one or more files of one topic. */
+export function parquet(files: readonly Pick<HistoryFile, 'path'>[]): string {
   return `read_parquet([${files.map(({ path }) => sqlText(path)).join()}], hive_partitioning = false)`;
 }
 
@@ -31,7 +19,7 @@ export async function damagedAmong(duck: Duck, files: readonly HistoryFile[]): P
   const damaged: Damaged[] = [];
   for (const file of files) {
     try {
-      await duck.run(`SELECT count(COLUMNS(*)) FROM ${asWritten([file])}`);
+      await duck.run(`SELECT count(COLUMNS(*)) FROM ${parquet([file])}`);
     } catch (error) {
       if (isInterrupted(error)) throw error;
       damaged.push({ path: file.path, why: messageOf(error) });

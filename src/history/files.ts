@@ -129,7 +129,22 @@ export class HistoryFiles {
     const key = keyOf(topic, hourMs);
     const number = (this.#lastNumber.get(key) ?? 0) + 1;
     const [first, last] = of.length === 0 ? [number, number] : spanOf(of);
-    const part: PartName = { topic, hourMs, first, last };
+    return await this.#put({ topic, hourMs, first, last }, { rows, of, write });
+  }
+
+  /** Writes the next revision of a file, which replaces it. Fails like `write`. */
+  async rewrite(
+    file: HistoryFile,
+    { rows, write }: { rows: number; write(path: string): Promise<void> },
+  ): Promise<HistoryFile> {
+    const { topic, hourMs, first, last, revision = 0 } = file;
+    return await this.#put({ topic, hourMs, first, last, revision: revision + 1 }, { rows, of: [file], write });
+  }
+
+  async #put(
+    part: PartName,
+    { rows, of, write }: { rows: number; of: readonly HistoryFile[]; write(path: string): Promise<void> },
+  ): Promise<HistoryFile> {
     const path = join(this.#folder, pathOf(part));
     const aside = writingPathOf(path);
     const isNewFolder = mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE }) !== undefined;
@@ -306,7 +321,7 @@ function fileAt(path: string, part: PartName, rows: number): HistoryFile {
 }
 
 /** Syncs a file, or the entries of a folder, to disk. */
-function sync(path: string): void {
+export function sync(path: string): void {
   const file = openSync(path, 'r');
   try {
     fsyncSync(file);

@@ -13,6 +13,7 @@ import {
 import { formatTime } from '../model/time.ts';
 import type { FilterFields } from '../model/topics.ts';
 import type { EventTopic } from './event_rows.ts';
+import type { Erased, Erasure } from './erasure.ts';
 import { hashOf, LONG_PROPERTIES } from './fence_properties.ts';
 import type { FilesWanted, LeasedFiles } from './files.ts';
 import type { FromRecorder, RecorderSettings, RecorderState, ToRecorder } from './messages.ts';
@@ -59,7 +60,7 @@ export class History {
   readonly #deps: HistoryDeps;
   readonly #blocks: PositionBlocks;
   readonly #ends: (() => void)[] = [];
-  readonly #asked = new Map<number, { resolve(leased: LeasedFiles): void; reject(error: Error): void }>();
+  readonly #asked = new Map<number, { resolve(answer: LeasedFiles | Erased): void; reject(error: Error): void }>();
   /** Events sent to the current thread. */
   readonly #sentEvents: Record<EventTopic, number> = { fence_events: 0, collision_events: 0 };
   readonly #droppedEvents: Record<EventTopic, number> = { fence_events: 0, collision_events: 0 };
@@ -113,13 +114,15 @@ export class History {
    * Leases the files of some topics and hours, with all rows received so far. Rejects if rows cannot be written now.
    */
   files(wanted: FilesWanted): Promise<LeasedFiles> {
-    this.#blocks.flush();
-    return new Promise((resolve, reject) => {
-      if (this.#worker === undefined) return reject(new Error('The thread of the history is being restarted'));
-      const id = ++this.#lastAsked;
-      this.#asked.set(id, { resolve, reject });
-      this.#post({ say: 'files', id, wanted });
-    });
+    return this.#ask((id) => ({ say: 'files', id, wanted }));
+  }
+
+  /**
+   * Erases rows of an object, also those received so far that are in no file yet. Rejects if that fails; if it had
+   * begun, the thread retries it.
+   */
+  erase(erasure: Erasure): Promise<Erased> {
+    return this.#ask((id) => ({ say: 'erase', id, erasure }));
   }
 
   release(lease: number): void {
@@ -236,6 +239,17 @@ export class History {
     return known;
   }
 
+  /** Sends a request after all rows received so far. */
+  #ask<Answer extends LeasedFiles | Erased>(request: (id: number) => ToRecorder): Promise<Answer> {
+    this.#blocks.flush();
+    return new Promise((resolve, reject) => {
+      if (this.#worker === undefined) return reject(new Error('The thread of the history is being restarted'));
+      const id = ++this.#lastAsked;
+      this.#asked.set(id, { resolve: resolve as (answer: LeasedFiles | Erased) => void, reject });
+      this.#post(request(id));
+    });
+  }
+
   #post(message: ToRecorder): void {
     this.#worker?.postMessage(message);
   }
@@ -254,7 +268,10 @@ export class History {
       case 'files':
         this.#answer(message.id)?.resolve(message.leased);
         return;
-      case 'noFiles':
+      case 'erased':
+        this.#answer(message.id)?.resolve(message.erased);
+        return;
+      case 'failed':
         this.#answer(message.id)?.reject(new Error(message.why));
         return;
       case 'state':

@@ -7,13 +7,14 @@ import { HISTORY_TOPICS, type HistoryTopic } from '../model/history.ts';
  *
  *     part-7.parquet              the seventh file of its hour
  *     part-3-7.parquet            merged from the third to the seventh file; if it exists, these are leftovers
+ *     part-3-7.revision-1.parquet the same after an erasure (erasure.ts); if it exists, part-3-7.parquet is a leftover
  *     part-8.parquet.writing      being written, or left over from a crash
  */
 export const HOUR_MS = 3_600_000;
 const WRITING = '.writing';
 const FOLDER = /^date=(\d{4}-\d{2}-\d{2})$/;
 const HOUR = /^hour=(\d{2})$/;
-const PART = /^part-(\d{1,9})(?:-(\d{1,9}))?\.parquet$/;
+const PART = /^part-(\d{1,9})(?:-(\d{1,9}))?(?:\.revision-(\d{1,9}))?\.parquet$/;
 
 /** Name of a file: topic, hour, and the range of file numbers that it covers. */
 export interface PartName {
@@ -22,6 +23,8 @@ export interface PartName {
   readonly hourMs: number;
   readonly first: number;
   readonly last: number;
+  /** Number of erasures that have rewritten the file; absent for none. */
+  readonly revision?: number;
 }
 
 /** Returns the start of the hour of a time. */
@@ -30,10 +33,11 @@ export function hourOf(ms: number): number {
 }
 
 /** Returns the path of a file below the folder of the history. */
-export function pathOf({ topic, hourMs, first, last }: PartName): string {
+export function pathOf({ topic, hourMs, first, last, revision = 0 }: PartName): string {
   const time = new Date(hourMs).toISOString();
   const part = first === last ? `part-${first}` : `part-${first}-${last}`;
-  return join(topic, `date=${time.slice(0, 10)}`, `hour=${time.slice(11, 13)}`, `${part}.parquet`);
+  const name = revision === 0 ? part : `${part}.revision-${revision}`;
+  return join(topic, `date=${time.slice(0, 10)}`, `hour=${time.slice(11, 13)}`, `${name}.parquet`);
 }
 
 /** Returns the path of a file while it is being written. */
@@ -56,13 +60,16 @@ export function partAt(path: string): PartName | 'unfinished' | undefined {
   if (isUnfinished) return 'unfinished';
   const first = Number(found[1]);
   const last = Number(found[2] ?? first);
-  return last < first ? undefined : { topic, hourMs, first, last };
+  const revision = found[3] === undefined ? {} : { revision: Number(found[3]) };
+  return last < first ? undefined : { topic, hourMs, first, last, ...revision };
 }
 
-/** Whether a file contains all rows of another one. */
+/** Whether a file replaces another one: it was merged from it, or is a later revision of it. */
 export function covers(one: PartName, other: PartName): boolean {
   if (one.topic !== other.topic || one.hourMs !== other.hourMs) return false;
-  return one.first <= other.first && one.last >= other.last && one.last - one.first > other.last - other.first;
+  if (one.first > other.first || one.last < other.last) return false;
+  const isSameSpan = one.last - one.first === other.last - other.first;
+  return isSameSpan ? (one.revision ?? 0) > (other.revision ?? 0) : true;
 }
 
 /** Returns the folders in a path below the folder of the history, innermost first. */

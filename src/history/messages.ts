@@ -1,6 +1,7 @@
 import type { PositionTopic } from '../core/history_rows.ts';
 import type { HistoryTopic, TopicState } from '../model/history.ts';
 import type { EventTopic } from './event_rows.ts';
+import type { Erased, Erasure } from './erasure.ts';
 import type { FilesWanted, LeasedFiles } from './files.ts';
 import type { EndThread } from './thread_end.ts';
 
@@ -35,6 +36,7 @@ export type ToRecorder =
   /** Long properties of a fence, sent before the events that refer to them. */
   | { readonly say: 'fenceProperties'; readonly hash: string; readonly json: string; readonly bytes: number }
   | { readonly say: 'files'; readonly id: number; readonly wanted: FilesWanted }
+  | { readonly say: 'erase'; readonly id: number; readonly erasure: Erasure }
   | { readonly say: 'release'; readonly lease: number }
   | { readonly say: 'damaged'; readonly path: string; readonly why: string }
   /** Write buffered rows, then stop. */
@@ -48,7 +50,9 @@ export type FromRecorder =
   | { readonly say: 'namesMissing'; readonly shard: number }
   | { readonly say: 'eventsTaken'; readonly bytes: number }
   | { readonly say: 'files'; readonly id: number; readonly leased: LeasedFiles }
-  | { readonly say: 'noFiles'; readonly id: number; readonly why: string }
+  | { readonly say: 'erased'; readonly id: number; readonly erased: Erased }
+  /** Files could not be leased, or rows could not be erased. */
+  | { readonly say: 'failed'; readonly id: number; readonly why: string }
   | { readonly say: 'state'; readonly state: RecorderState }
   | { readonly say: 'notice'; readonly text: string; readonly facts: object; readonly isGood: boolean }
   | { readonly say: 'closed' };

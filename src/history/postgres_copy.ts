@@ -10,7 +10,7 @@ import type { HistoryFile } from './files.ts';
 /**
  * Copies files of the history to a PostgreSQL database, each in one transaction that also records the file in
  * `omlox_history.parts`, so that no row is copied twice or missed. A merged file replaces rows of files that were
- * copied before: the rows of its hour are deleted first.
+ * copied before: the rows of its hour are deleted first. So does a file that an erasure has rewritten (erasure.ts).
  *
  * With the extension TimescaleDB the tables are hypertables, otherwise they are partitioned by day.
  */
@@ -78,22 +78,25 @@ export class PostgresCopy {
   /** Returns the files that were not copied yet. */
   async missing(files: readonly HistoryFile[]): Promise<readonly HistoryFile[]> {
     const { rows } = await this.#client.query(
-      `SELECT topic, (extract(epoch FROM hour) * 1000)::bigint AS hour, first, last FROM ${SCHEMA}.parts WHERE hub = $1`,
+      `SELECT topic, (extract(epoch FROM hour) * 1000)::bigint AS hour, first, last, revision FROM ${SCHEMA}.parts WHERE hub = $1`,
       [this.#hub],
     );
-    const there = new Map<string, { first: number; last: number }[]>();
-    for (const { topic, hour, first, last } of rows) {
+    const there = new Map<string, { first: number; last: number; revision: number }[]>();
+    for (const { topic, hour, first, last, revision } of rows) {
       const key = `${topic} ${hour}`;
-      there.set(key, [...(there.get(key) ?? []), { first, last }]);
+      there.set(key, [...(there.get(key) ?? []), { first, last, revision }]);
     }
-    return files.filter(({ topic, hourMs, first, last }) => {
+    return files.filter(({ topic, hourMs, first, last, revision = 0 }) => {
       const parts = there.get(`${topic} ${hourMs}`) ?? [];
-      return !parts.some((part) => part.first <= first && part.last >= last);
+      return !parts.some((part) => {
+        if (part.first > first || part.last < last) return false;
+        return part.last - part.first > last - first || part.revision >= revision;
+      });
     });
   }
 
   /** Copies a file. Returns its number of rows. */
-  async copy({ topic, hourMs, first, last, path }: HistoryFile): Promise<number> {
+  async copy({ topic, hourMs, first, last, revision = 0, path }: HistoryFile): Promise<number> {
     const client = this.#client;
     await this.#partition(topic, hourMs);
     const hour = new Date(hourMs).toISOString();
@@ -109,7 +112,12 @@ export class PostgresCopy {
         await client.query(`DELETE FROM ${SCHEMA}.parts WHERE hub = $1 AND topic = $2 AND hour = $3`, [...own]);
       }
       const rows = await this.#copyRows(topic, path);
-      await client.query(`INSERT INTO ${SCHEMA}.parts VALUES ($1, $2, $3, $4, $5)`, [...own, first, last]);
+      await client.query(`INSERT INTO ${SCHEMA}.parts VALUES ($1, $2, $3, $4, $5, $6)`, [
+        ...own,
+        first,
+        last,
+        revision,
+      ]);
       await client.query('COMMIT');
       return rows;
     } catch (error) {
@@ -192,7 +200,7 @@ async function setUp(client: pg.Client): Promise<boolean> {
   await client.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
   await client.query(
     `CREATE TABLE IF NOT EXISTS ${SCHEMA}.parts (hub text, topic text, hour timestamptz, first integer, last integer,` +
-      ' PRIMARY KEY (hub, topic, hour, first, last))',
+      ' revision integer NOT NULL, PRIMARY KEY (hub, topic, hour, first, last))',
   );
   const { rowCount } = await client.query("SELECT 1 FROM pg_extension WHERE extname = 'timescaledb'");
   const isTimescale = rowCount === 1;

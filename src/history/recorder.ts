@@ -6,6 +6,8 @@ import { copyTo, eventTable, inOrder, PROPERTIES_TABLE, sqlText } from './column
 import { damagedAmong, parquet } from './damaged.ts';
 import { Duck } from './duck.ts';
 import { EventBuffer } from './event_buffer.ts';
+import { Eraser } from './eraser.ts';
+import type { Erased, Erasure } from './erasure.ts';
 import type { EventTopic } from './event_rows.ts';
 import { storeFenceProperties, tidyFenceProperties } from './fence_properties.ts';
 import {
@@ -73,6 +75,7 @@ export class Recorder {
     collision_events: new EventBuffer('collision_events'),
   };
   readonly #expiryClock: ExpiryClock;
+  readonly #eraser: Eraser;
   /** Names by shard number. */
   readonly #names = new Map<number, ShardNames>();
   readonly #counts = new RecorderCounts();
@@ -95,6 +98,13 @@ export class Recorder {
       locations: new PositionBuffer('locations', options),
       motions: new PositionBuffer('motions', options),
     };
+    this.#eraser = new Eraser({
+      ...{ folder: settings.folder, files: this.#files },
+      open: () => this.#open(),
+      inTurn: (work) => this.#inTurn(work),
+      damaged: (path, why) => this.damaged(path, why),
+      notice: (text, facts, isGood) => this.#notice(text, facts, isGood),
+    });
     this.#expiryClock = new ExpiryClock({
       elapsed: deps.elapsed,
       steppedAhead: () => this.#notice('The clock was set ahead: the history removes nothing by its age for a day', {}),
@@ -110,7 +120,7 @@ export class Recorder {
       every(Math.min(EVENTS_FLUSH_MS, flushMs), () => this.#flushSoon(['fence_events', 'collision_events'])),
       every(TIDY_MS, () => void this.#inTurn(() => this.#tidy())),
     );
-    void this.#inTurn(() => this.#begin());
+    void this.#inTurn(() => this.#begin()).then(() => this.#eraser.resume());
   }
 
   /** Adds positions of steps in a block (position_blocks.ts). */
@@ -162,17 +172,21 @@ export class Recorder {
   /** Writes buffered rows and leases the files of these hours. Rejects if rows cannot be written. */
   files(wanted: FilesWanted): Promise<LeasedFiles> {
     return this.#inTurn(async () => {
-      const isAsWritten = wanted.asWritten === true;
-      if (isAsWritten) await this.#open();
-      else for (const topic of wanted.topics) await this.#flush(topic);
-      if (!isAsWritten && this.#problem !== undefined && wanted.topics.some((topic) => this.#waiting(topic) > 0)) {
-        throw new Error(this.#problem);
-      }
+      if (wanted.asWritten === true) await this.#open();
+      else await this.#writeAll(wanted.topics);
       const leased = this.#files.lease(wanted);
       this.#leasedAt.set(leased.lease, this.#deps.elapsed());
       this.#postState();
       return leased;
     });
+  }
+
+  /** Writes buffered rows, and erases rows of an object. Rejects if that fails; an erasure that has begun is retried. */
+  async erase(erasure: Erasure): Promise<Erased> {
+    await this.#inTurn(() => this.#open().then(() => this.#writeAll(HISTORY_TOPICS)));
+    const erased = await this.#eraser.erase(erasure);
+    this.#postState();
+    return erased;
   }
 
   release(lease: number): void {
@@ -190,6 +204,7 @@ export class Recorder {
   /** Writes buffered rows, and stops. */
   async close(): Promise<void> {
     this.#isEnding = true;
+    this.#eraser.close();
     for (const stop of this.#timers.splice(0)) stop();
     await this.#inTurn(() => this.#flushAll(HISTORY_TOPICS)).catch(() => undefined);
     this.#postState();
@@ -275,6 +290,12 @@ export class Recorder {
     this.#postState();
   }
 
+  /** Writes the rows of some topics. Rejects if some cannot be written. */
+  async #writeAll(topics: readonly HistoryTopic[]): Promise<void> {
+    for (const topic of topics) await this.#flush(topic);
+    if (this.#problem !== undefined && topics.some((topic) => this.#waiting(topic) > 0)) throw new Error(this.#problem);
+  }
+
   /** Writes the rows of a topic. Rows that cannot be written stay in the buffer. Never rejects. */
   async #flush(topic: HistoryTopic): Promise<void> {
     if (this.#waiting(topic) === 0) return;
@@ -318,6 +339,7 @@ export class Recorder {
     this.#tidyProperties(nowMs);
     // Each merge is a task of its own, so that buffered rows are written in between.
     for (const files of mergeable(this.#files.all, nowMs)) void this.#inTurn(() => this.#merge(files));
+    void this.#eraser.resume();
     this.#postState();
   }
 

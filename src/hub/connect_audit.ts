@@ -5,7 +5,8 @@ import { auditEntries, type AuditedChange } from '../entities/audited.ts';
 import { hubError } from '../errors.ts';
 import { joinEvents, partsOf, textEvent } from '../events/event_bytes.ts';
 import type { EventLog } from '../events/event_log.ts';
-import type { AreaFilter, BoundingBox, HistoryQuery, Span } from '../history/queries/query.ts';
+import type { Erasure } from '../history/erasure.ts';
+import { type AreaFilter, type BoundingBox, EVER, type HistoryQuery, type Span } from '../history/queries/query.ts';
 import type { Author, AuditRead as ReadFacts } from '../model/audit.ts';
 import { formatTime } from '../model/time.ts';
 import type { Store } from '../store/store.ts';
@@ -60,15 +61,13 @@ export function auditTo(auditLog: EventLog | undefined, { now }: Pick<Clock, 'no
  */
 export type AuditRead = (query: HistoryQuery, by: Author) => Promise<void>;
 
-interface ReadDeps extends Pick<Clock, 'now'> {
+interface EntryDeps extends Pick<Clock, 'now'> {
   /** Stores entries that belong to no change. */
   store(entries: WriteEvents): Promise<void>;
-  /** Whether reads are recorded. */
-  readonly isOn: boolean;
 }
 
-export function auditReads(auditLog: EventLog | undefined, { now, store, isOn }: ReadDeps): AuditRead {
-  if (auditLog === undefined || !isOn) return async () => undefined;
+export function auditReads(auditLog: EventLog | undefined, { now, store }: EntryDeps): AuditRead {
+  if (auditLog === undefined) return async () => undefined;
   return (query, by) => {
     const read = factsOf(query);
     const [id = '', ...others] = read.ids ?? [];
@@ -76,6 +75,25 @@ export function auditReads(auditLog: EventLog | undefined, { now, store, isOn }:
     const entry = { time, kind: 'read', id: others.length === 0 ? id : '', action: 'read', ...by, read };
     const audit = textEvent('audit', ['read', id, by.subject, ...others], JSON.stringify(entry));
     return store(audit);
+  };
+}
+
+/**
+ * Stores an audit entry about an erasure of the history, before it is carried out. Rejects with HUB_UNAVAILABLE if the
+ * entry cannot be stored.
+ */
+export type AuditErasure = (request: Omit<Erasure, 'id'>, by: Author) => Promise<void>;
+
+export function auditErasures(auditLog: EventLog | undefined, { now, store }: EntryDeps): AuditErasure {
+  if (auditLog === undefined) return async () => undefined;
+  return ({ kind, of: id, fromMs, toMs }, by) => {
+    const erasure = {
+      of: kind,
+      ...(fromMs > EVER.fromMs && { from: formatTime(fromMs) }),
+      ...(toMs < EVER.toMs && { to: formatTime(toMs) }),
+    };
+    const entry = { time: formatTime(now()), kind: 'erasure', id, action: 'delete', ...by, erasure };
+    return store(textEvent('audit', ['erasure', id, by.subject], JSON.stringify(entry)));
   };
 }
 

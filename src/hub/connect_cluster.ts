@@ -5,6 +5,7 @@ import type { Config } from '../config/schema.ts';
 import { clusterSettings } from '../config/settings.ts';
 import type { EntityWrite } from '../core/entity_write.ts';
 import { ALERT_RULES } from '../entities/alert_rules.ts';
+import { ALERT_SNOOZES } from '../entities/alert_snoozes.ts';
 import { API_KEYS } from '../entities/api_keys.ts';
 import { LINKS } from '../entities/links.ts';
 import { RULES_SETTING } from '../entities/locating_rules.ts';
@@ -32,7 +33,15 @@ const INCARNATION_BYTES = 16;
 const SHARED: readonly string[] = [RULES_SETTING, LICENSE_SETTING, AUDIT_SETTING];
 /** Prefixes of other shared settings. */
 const SHARED_PREFIXES = [
-  ...[UNS_OWNER_PREFIX, 'alert ', 'alert_act ', ALERT_RULES.prefix, LINKS.prefix, MAP_VIEWS.prefix],
+  ...[
+    UNS_OWNER_PREFIX,
+    'alert ',
+    'alert_act ',
+    ALERT_RULES.prefix,
+    ALERT_SNOOZES.prefix,
+    LINKS.prefix,
+    MAP_VIEWS.prefix,
+  ],
   ...[SINKS.prefix, 'sink_command ', 'sink_progress ', LINK_PROGRESS_PREFIX, WALK_TESTS.prefix],
   ...[SOURCES.prefix, 'source_token ', API_KEYS.prefix],
 ];
@@ -43,17 +52,17 @@ interface ClusterDeps {
   readonly clock: Clock;
 }
 
-/** Joins the cluster. Returns undefined for a single hub, which loads no cluster code. */
+/** Returns the cluster, which is not open yet, or undefined for a single hub, which loads no cluster code. */
 export async function connectCluster({ config, log, clock }: ClusterDeps): Promise<Cluster | undefined> {
   const settings = clusterSettings(config, hostname());
   if (settings === undefined) return undefined;
-  const [{ openCluster }, { openNatsBus }] = await Promise.all([
+  const [{ Cluster }, { openNatsBus }] = await Promise.all([
     import('../cluster/cluster.ts'),
     import('../cluster/nats/nats_bus.ts'),
   ]);
   const { bus, ...rest } = settings;
   const notice = (text: string, level: 'info' | 'warn' = 'warn'): void => log[level](text);
-  return openCluster({
+  return new Cluster({
     ...rest,
     bus: openNatsBus(bus, notice),
     incarnation: randomBytes(INCARNATION_BYTES).toString('base64url'),
@@ -124,12 +133,13 @@ export function clusterDatabase(
   { store, clock, log }: Pick<ClusterDeps, 'clock' | 'log'> & { readonly store: Store },
 ): Database {
   const state = new DatabaseState();
-  let wasUp = true;
+  let wasUp: boolean | undefined;
   cluster.watch((status) => {
     const isUp = status.at === 'up';
-    if (isUp && !wasUp) log.info('NATS can be reached again');
-    if (!isUp && wasUp && !cluster.isOut) log.error('NATS cannot be reached', { error: status.why });
-    wasUp = isUp;
+    if (isUp && wasUp === false) log.info('NATS can be reached again');
+    if (!isUp && wasUp === true && !cluster.isOut) log.error('NATS cannot be reached', { error: status.why });
+    // The start fails if there never is a connection.
+    if (isUp || wasUp !== undefined) wasUp = isUp;
     const error = isUp ? undefined : new Error(`NATS cannot be reached: ${status.why}`);
     state.note(isUp ? 'ok' : 'failing', { error, nowMs: clock.now() });
   });

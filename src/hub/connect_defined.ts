@@ -10,6 +10,7 @@ import { OutgoingTargets } from '../entities/outgoing_targets.ts';
 import { hubError } from '../errors.ts';
 import { joinEvents, textEvent } from '../events/event_bytes.ts';
 import type { EventLog } from '../events/event_log.ts';
+import { recentEvents } from '../events/past_events.ts';
 import { MAP_VIEWS } from '../entities/map_views.ts';
 import { WALK_TESTS } from '../entities/walk_tests.ts';
 import { show } from '../model/error_value_text.ts';
@@ -24,6 +25,7 @@ import type { Sources } from '../sources/sources.ts';
 import { definedWrites } from '../store/entity_json.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import type { Clock } from '../time/clock.ts';
+import { CollisionForecasts } from './collision_forecasts.ts';
 import type { Audit } from './connect_audit.ts';
 import { connectLinks, type HubLinks } from './connect_links.ts';
 import type { ApiKeysApi } from '../api/deps.ts';
@@ -40,6 +42,8 @@ import { type ThirdPartyEvents, thirdPartyEvents } from './third_party_events.ts
 /** Documents defined in the UI, other than entities. */
 export interface DefinedParts {
   readonly alerts: Alerts;
+  /** Undefined unless collisions are forecast. */
+  readonly collisionForecasts: CollisionForecasts | undefined;
   readonly views: Documents<MapView>;
   readonly links: Documents<Link>;
   readonly hubLinks: HubLinks;
@@ -95,8 +99,14 @@ export function connectDefined(deps: DefinedDeps): DefinedParts {
       isAssigned: (id) => entities.trackablesOf(id).length > 0,
     },
     read,
+    recentEvents: eventLog && ((topic) => recentEvents(eventLog, topic, clock.now())),
     isWatcher: () => cluster?.ownsCollisions ?? true,
     rulesChanged: () => sinks.elect(),
+    warn: (message, facts) => log.warn(message, facts),
+  });
+  const { collision_forecast_horizon: horizonMs } = deps.config;
+  const forecasts = new CollisionForecasts({
+    ...{ fanout, read, schedule, horizonMs, now: clock.now },
     warn: (message, facts) => log.warn(message, facts),
   });
   const views = new Documents(MAP_VIEWS, { newId, commit, changed: () => undefined });
@@ -130,6 +140,7 @@ export function connectDefined(deps: DefinedDeps): DefinedParts {
   const keys = connectKeys({ commit, now: clock.now, authorization: deps.authorization });
   return {
     alerts,
+    collisionForecasts: horizonMs === 0 ? undefined : forecasts,
     views,
     links,
     hubLinks,

@@ -24,6 +24,7 @@ import type { Database } from './connect_database.ts';
 import type { Stages } from './connect_stages.ts';
 import type { Log } from './log.ts';
 import type { Machine } from './machine.ts';
+import type { UntrackedZones } from './untracked_zones.ts';
 
 /** Configured entities, and the propagation of their changes. */
 export interface EntityParts {
@@ -52,6 +53,8 @@ interface EntityDeps {
   readonly cluster: Cluster | undefined;
   /** Zones that ingest looks up. */
   readonly zones: ZoneTable;
+  /** Zones whose proximities ingest does not publish. */
+  readonly untracked: UntrackedZones;
   /** Notifies the sources of a changed zone; undefined if it was deleted. */
   toSources(id: string, zone: Zone | undefined): void;
   /** Notifies the alerts that fences or objects have changed. */
@@ -64,7 +67,8 @@ interface EntityDeps {
 }
 
 export function connectEntities(deps: EntityDeps): EntityParts {
-  const { clock, machine, config, log, shapes, zones, cluster, toSources, toAlerts, logsEvents, audit } = deps;
+  const { clock, machine, config, log, shapes, zones, untracked, cluster, toSources, toAlerts, logsEvents, audit } =
+    deps;
   const { writer } = deps.database;
   const { fanout, shards, collisions } = deps.stages;
   const bounds = boundsOf(config);
@@ -75,6 +79,7 @@ export function connectEntities(deps: EntityDeps): EntityParts {
       toSources(id, after as Zone | undefined);
       collisions.zone(id, after as Zone | undefined);
     }
+    untracked.changed(placed);
     if (placed.some(({ kind, after }) => kind === 'trackable' && after !== undefined)) collisions.need();
     shards.entities(commandsOf(placed));
   };

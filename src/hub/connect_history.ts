@@ -7,6 +7,7 @@ import type { HistoryAnswer, QueryPool } from '../history/queries/query_pool.ts'
 import type { HistoryQuery } from '../history/queries/query.ts';
 import { CURRENT } from '../operation/usage.ts';
 import { settingsByHub } from './connect_cluster.ts';
+import { type Erase, erasing } from './connect_erasure.ts';
 import type { Log } from './log.ts';
 import type { Parts } from './parts.ts';
 
@@ -16,6 +17,7 @@ export interface Recording {
   readonly pool: Pick<QueryPool, 'close'>;
   /** Answers queries; in a cluster, from the records of all hubs. */
   ask(question: HistoryQuery, gone: AbortSignal | undefined): Promise<HistoryAnswer>;
+  readonly erase: Erase;
   /** Copies the history to a database, if one is configured. */
   readonly postgres: Postgres | undefined;
 }
@@ -62,7 +64,9 @@ export async function connectHistory(
       release: (lease) => history.release(lease),
     });
   postgres?.start();
-  return { history, pool, postgres, ask: await asking(parts, { history, pool }, config) };
+  const absent = (sinceMs: number) => (cluster === undefined ? [] : absentHubs(cluster, sinceMs));
+  const erase = erasing({ ...parts, history, log, absentHubs: absent });
+  return { history, pool, postgres, erase, ask: await asking(parts, { history, pool }, config) };
 }
 
 /** Returns how queries are answered: by this hub alone, or from the rows of all hubs. */

@@ -18,6 +18,7 @@ import type { Database } from './connect_database.ts';
 import type { Stages } from './connect_stages.ts';
 import type { Log } from './log.ts';
 import type { Machine } from './machine.ts';
+import type { UntrackedZones } from './untracked_zones.ts';
 import { withDeadline } from './with_deadline.ts';
 
 /** Number of events waiting for the store above which the hub rejects locations. */
@@ -41,6 +42,7 @@ interface IngestDeps {
   readonly config: Config;
   readonly log: Log;
   readonly zones: ZoneTable;
+  readonly untracked: UntrackedZones;
   readonly arrivals: Arrivals;
   readonly database: Database;
   readonly stages: Stages;
@@ -60,7 +62,7 @@ function bodyInRunning(body: ScannedBody, clock: Clock, shards: number): Scanned
 }
 
 export function connectIngest(deps: IngestDeps): IngestParts {
-  const { clock, machine, config, log, zones, arrivals, database, entities, cluster } = deps;
+  const { clock, machine, config, log, zones, untracked, arrivals, database, entities, cluster } = deps;
   const { schedule, turns } = machine;
   const { fanout, shards, collisions, outcomes } = deps.stages;
   const { now, wallClockTime: timeOfDay } = clock;
@@ -132,6 +134,7 @@ export function connectIngest(deps: IngestDeps): IngestParts {
     located: (id) => arrivals.markActive(id),
     countConsecutive: (count, from) => arrivals.came(count, from),
     publishProximity(proximity) {
+      if (untracked.has(proximity.source)) return;
       announceProximity(fanout, proximity, now());
       cluster?.fanout?.announce('proximity', JSON.stringify(proximity));
     },

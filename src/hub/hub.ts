@@ -10,6 +10,7 @@ import { openShapeChecks } from '../fence_index/shape_checks.ts';
 import type { History } from '../history/history.ts';
 import { LargeShapes } from '../lane/large_shapes.ts';
 import type { Mqtt } from '../mqtt/mqtt.ts';
+import type { Opcua } from '../opcua/opcua.ts';
 import { connectionsOf } from '../operation/arrivals.ts';
 import type { HubCounts } from '../operation/counts.ts';
 import { type HubOperation, openOperation } from '../operation/operation.ts';
@@ -27,6 +28,7 @@ import { eventsOf, openLog, trimLog } from './connect_events.ts';
 import { warnOfNoKeys } from './connect_keys.ts';
 import { connectHistory } from './connect_history.ts';
 import { connectMqtt } from './connect_mqtt.ts';
+import { connectOpcua } from './connect_opcua.ts';
 import { openRpc } from './connect_rpc.ts';
 import { connectTelemetry, type Env } from './connect_telemetry.ts';
 import { CertificateCare, warnOfClusterExposure, warnOfExposure, warnOfMqttPassword } from './exposure.ts';
@@ -34,7 +36,7 @@ import { loadSettings, loadState } from './load_state.ts';
 import { loadClusterState } from './load_cluster_state.ts';
 import type { Log } from './log.ts';
 import { type Machine, thisMachine } from './machine.ts';
-import { connectParts, type Parts } from './parts.ts';
+import { connectParts, type HubLogs, type Parts } from './parts.ts';
 import { serve } from './serve.ts';
 import { hubIdentity } from './version_info.ts';
 
@@ -136,22 +138,16 @@ async function openOn(
   config: Config,
   log: Log,
 ): Promise<Hub> {
-  const eventLog = await (cluster === undefined
-    ? openLog({ ...eventsOf(store, config), clock })
-    : cluster.events?.open(cluster.config.id));
-  const auditLog = await (cluster === undefined
-    ? openLog({ ...auditOf(store, config), clock })
-    : cluster.audit?.open(`audit ${cluster.config.id}`));
   // Reads while workers start. A failure is handled below, where parts can be closed.
-  const reading = beginReading(store);
+  const reading = cluster === undefined ? beginReading(store) : undefined;
   const { max_geometry_check_time: limitMs } = config;
   const shapes = new LargeShapes({ small: await openShapeChecks(), limitMs, schedule });
-  const parts = connectParts({
-    ...{ clock, machine, store, eventLog, auditLog, cluster, config, log, shapes, authorization },
-  });
+  const logs = (): Promise<HubLogs> => openLogs({ store, cluster, clock }, config);
+  const parts = await connectParts({ clock, machine, store, logs, cluster, config, log, shapes, authorization });
   const isOut = Promise.withResolvers<Error>();
   let mqtt: Mqtt | undefined;
-  const { shards, collisions, ticker, fanout, entities, sources, writer } = parts;
+  let opcua: Opcua | undefined;
+  const { shards, collisions, ticker, fanout, entities, sources, writer, eventLog, auditLog } = parts;
   try {
     const elect = (): void => {
       mqtt?.elect();
@@ -160,7 +156,7 @@ async function openOn(
       parts.dataSources.elect();
     };
     if (cluster !== undefined) await loadClusterState(parts, cluster, { config, out: isOut.resolve, elect });
-    const kept = cluster === undefined ? await loadState(parts, reading, config) : await loadSettings(reading);
+    const kept = await (reading === undefined ? loadSettings(beginReading(store)) : loadState(parts, reading, config));
     const connections = () => connectionsOf(sources.status(), entities);
     const { hubId } = kept;
     const identity = hubIdentity(hubId, { hub_name: config.hub_name, inCluster: cluster?.hubName });
@@ -186,6 +182,8 @@ async function openOn(
     const operation = await openOperation(parts, options);
     const { now } = parts;
     const telemetry = await connectTelemetry(env, { metrics: operation.metrics, identity, now, log });
+    opcua = await connectOpcua({ ...parts, hubId, authorization }, config, log);
+    await opcua?.start();
     const waiting = new WaitingFrames();
     const { listening, demo } = await serve(
       { ...parts, identity, operation, rpc, mqtt, recording, authorization, waiting, telemetry },
@@ -193,10 +191,12 @@ async function openOn(
       log,
     );
     await cluster?.join();
+    opcua?.follow();
     operation.start();
     sources.start();
     parts.alerts.start();
-    parts.sinks.start({ hubId, events: parts.eventLog });
+    parts.collisionForecasts?.start();
+    parts.sinks.start({ hubId, events: parts.eventLog, startSpan: telemetry?.startSpan });
     mqtt?.start();
     parts.hubLinks.start(hubId);
     parts.dataSources.start();
@@ -215,10 +215,12 @@ async function openOn(
       for (const stop of stopTrimming) stop();
       sources.close();
       parts.dataSources.close();
+      parts.collisionForecasts?.close();
       mqtt?.stopTaking();
       authorization?.close();
       cluster?.ending();
       rpc.close();
+      await opcua?.close();
       await Promise.all([parts.imports.close(), demo.close(), parts.hubLinks.close()]);
       eventLog?.close();
       await listening.close(cluster?.isOut ? OUT : undefined);
@@ -260,9 +262,24 @@ async function openOn(
     };
   } catch (error) {
     ticker.stop();
+    await opcua?.close();
     await Promise.all([shapes.close(), shards.close(), collisions.close(), writer.close()]);
     throw error;
   }
+}
+
+/** Opens the cluster, if there is one, and the logs. */
+async function openLogs(
+  { store, cluster, clock }: Pick<Opened, 'store' | 'cluster' | 'clock'>,
+  config: Config,
+): Promise<HubLogs> {
+  await cluster?.open();
+  const [eventLog, auditLog] = await Promise.all(
+    cluster === undefined
+      ? [openLog({ ...eventsOf(store, config), clock }), openLog({ ...auditOf(store, config), clock })]
+      : [cluster.events?.open(cluster.config.id), cluster.audit?.open(`audit ${cluster.config.id}`)],
+  );
+  return { eventLog, auditLog };
 }
 
 interface Background {

@@ -1,5 +1,6 @@
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config/schema.ts';
+import type { WriteEvents } from '../core/entity_write.ts';
 import type { ShapeChecks } from '../core/shape_checks.ts';
 import { ZoneTable } from '../core/zone/zone_table.ts';
 import { Arrivals } from '../operation/arrivals.ts';
@@ -12,7 +13,7 @@ import type { StoreWriter } from '../store/writer.ts';
 import type { Clock } from '../time/clock.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
 import type { HubAuthorization } from './authorization.ts';
-import { type AuditRead, auditReads, auditTo, inTime } from './connect_audit.ts';
+import { type AuditErasure, type AuditRead, auditErasures, auditReads, auditTo, inTime } from './connect_audit.ts';
 import { connectDefined, type DefinedParts } from './connect_defined.ts';
 import { clusterDatabase } from './connect_cluster.ts';
 import { connectDatabase, type Database } from './connect_database.ts';
@@ -22,6 +23,7 @@ import { mirroredBy } from './connect_links.ts';
 import { connectStages, type Stages } from './connect_stages.ts';
 import type { Log } from './log.ts';
 import { type Machine, thisMachine } from './machine.ts';
+import { UntrackedZones } from './untracked_zones.ts';
 
 /** All components between the transport and the store. */
 export interface Parts extends Stages, EntityParts, IngestParts, DefinedParts {
@@ -43,15 +45,21 @@ export interface Parts extends Stages, EntityParts, IngestParts, DefinedParts {
   readonly eventLog: EventLog | undefined;
   readonly auditLog: EventLog | undefined;
   readonly auditRead: AuditRead;
+  readonly auditErasure: AuditErasure;
+}
+
+export interface HubLogs {
+  /** Undefined: events are not logged. */
+  readonly eventLog: EventLog | undefined;
+  /** Undefined: changes are not audited. */
+  readonly auditLog: EventLog | undefined;
 }
 
 interface PartsDeps {
   readonly clock: Clock;
   readonly store: Store;
-  /** Undefined: events are not logged. */
-  readonly eventLog?: EventLog | undefined;
-  /** Undefined: changes are not audited. */
-  readonly auditLog?: EventLog | undefined;
+  /** Opens the logs. In a cluster this opens the cluster, too, and the shards start in the meantime. */
+  logs(): Promise<HubLogs>;
   /** Undefined for a single hub. */
   readonly cluster: Cluster | undefined;
   readonly config: Config;
@@ -65,22 +73,24 @@ interface PartsDeps {
 
 /**
  * Creates and connects the components, in reverse order of a location's path: each one receives its successors. Links
- * to components that are created later are functions. No component does any work before the first item.
+ * to components that are created later are functions. No component does any work before the first item. Rejects if the logs
+ * cannot be opened.
  */
-export function connectParts(deps: PartsDeps): Parts {
-  const { clock, store, eventLog, auditLog, cluster, config, log, shapes, authorization } = deps;
+export async function connectParts(deps: PartsDeps): Promise<Parts> {
+  const { clock, store, cluster, config, log, shapes, authorization } = deps;
   const { machine = thisMachine() } = deps;
   const counts = newCounts();
   const { turns } = machine;
   const zones = new ZoneTable();
+  const untracked = new UntrackedZones(zones);
   const arrivals = new Arrivals(zones.find);
+  const ownLogs = cluster === undefined ? await deps.logs() : undefined;
   const database =
     cluster === undefined
-      ? connectDatabase({ store, eventLog, auditLog, config, log, clock })
+      ? connectDatabase({ store, eventLog: ownLogs?.eventLog, auditLog: ownLogs?.auditLog, config, log, clock })
       : clusterDatabase(cluster, { store, clock, log });
-  const audit = auditTo(auditLog, clock);
   const stages = connectStages({
-    logsEvents: eventLog !== undefined,
+    logsEvents: (cluster?.events ?? ownLogs?.eventLog) !== undefined,
     clock,
     machine,
     config,
@@ -91,6 +101,8 @@ export function connectParts(deps: PartsDeps): Parts {
     trackable: (id) => configured.entities.get('trackable', id),
     moveZones: (moves) => configured.zoneMoves.take(moves),
   });
+  const { eventLog, auditLog } = ownLogs ?? (await orClosed(deps.logs(), stages));
+  const audit = auditTo(auditLog, clock);
   const configured = connectEntities({
     clock,
     machine,
@@ -103,6 +115,7 @@ export function connectParts(deps: PartsDeps): Parts {
     audit,
     cluster,
     zones,
+    untracked,
     toSources: (id, zone) => incoming.sources.zone(id, zone),
     mirroredBy: (entity) => mirroredBy(defined.links)(entity),
     toAlerts: () => defined.alerts.entitiesChanged(),
@@ -120,6 +133,7 @@ export function connectParts(deps: PartsDeps): Parts {
     config,
     log,
     zones,
+    untracked,
     arrivals,
     database,
     stages,
@@ -141,6 +155,13 @@ export function connectParts(deps: PartsDeps): Parts {
     // The log of a cluster has the changes of its records.
     logsEvents: eventLog !== undefined && cluster === undefined,
   });
+  const auditing = {
+    now: clock.now,
+    async store(entries: WriteEvents) {
+      if (cluster === undefined) await writer.writeEntities([], { audit: entries });
+      else await inTime(cluster.audit?.own(encoded(entries)));
+    },
+  };
   return {
     clock,
     now: clock.now,
@@ -154,17 +175,22 @@ export function connectParts(deps: PartsDeps): Parts {
     arrivals,
     eventLog,
     auditLog,
-    auditRead: auditReads(auditLog, {
-      now: clock.now,
-      store: async (entries) => {
-        if (cluster === undefined) await writer.writeEntities([], { audit: entries });
-        else await inTime(cluster.audit?.own(encoded(entries)));
-      },
-      isOn: config.audit_reads,
-    }),
+    auditRead: auditReads(config.audit_reads ? auditLog : undefined, auditing),
+    auditErasure: auditErasures(auditLog, auditing),
     ...stages,
     ...configured,
     ...incoming,
     ...defined,
   };
+}
+
+/** Result of the promise. If it rejects, the stages are closed. */
+async function orClosed<Value>(coming: Promise<Value>, { ticker, shards, collisions }: Stages): Promise<Value> {
+  try {
+    return await coming;
+  } catch (error) {
+    ticker.stop();
+    await Promise.all([shards.close(), collisions.close()]);
+    throw error;
+  }
 }

@@ -6,11 +6,10 @@ import { selectTopic } from '../socket/event_selection.ts';
 import { SocketCommandError } from '../socket/wire.ts';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Authorization, admitBodies, createApi, type GuardedApiDeps } from '../api/api.ts';
-import type { EventsApi, Permit } from '../api/deps.ts';
+import { admitBodies, createApi, type GuardedApiDeps } from '../api/api.ts';
+import type { EventsApi } from '../api/deps.ts';
 import { siteOf } from '../api/naming.ts';
 import { ReplyFactory } from '../api/replies.ts';
-import { ROUTES } from '../api/routes/routes.ts';
 import { PREFIXES } from '../api/versions.ts';
 import { viewOf } from '../api/view.ts';
 import type { Config } from '../config/schema.ts';
@@ -39,6 +38,7 @@ import { rpcDeps } from './connect_rpc.ts';
 import { HubDemo } from './demo.ts';
 import type { Log } from './log.ts';
 import type { Parts } from './parts.ts';
+import { admitAllBy } from './admit_all.ts';
 import { VERSION_INFO } from './version_info.ts';
 import { withDeadline } from './with_deadline.ts';
 
@@ -70,7 +70,9 @@ export interface ServerHandle {
 export async function serve(parts: ServedParts, config: Config, log: Log): Promise<ServerHandle> {
   const { turns, authorization } = parts;
   const unsent = new Unsent(config.max_unsent_memory * 2 ** 20);
-  const report = (error: unknown): void => log.error('A request has failed', { error: String(error) });
+  const report = (error: unknown, request?: object): void => {
+    log.error('A request has failed', { error: String(error), ...request });
+  };
   const demo = new HubDemo({
     entities: parts.entities,
     handle: (request) => handleOwn(request),
@@ -182,7 +184,9 @@ function apiDeps(parts: ServedParts, config: Config): Omit<GuardedApiDeps, 'demo
     },
     rules,
     imports,
-    permit: permitBy(authorization?.api),
+    async permit(...request) {
+      await admitAllBy(authorization?.api)(...request);
+    },
     publishFenceEvent: parts.thirdParties.publish,
     // Unauthorized requests are rejected before a response is computed.
     corsEnabled: config.cors || config.allowed_origins.length > 0,
@@ -198,6 +202,10 @@ function apiDeps(parts: ServedParts, config: Config): Omit<GuardedApiDeps, 'demo
         async ask(question, gone, by) {
           if (by !== undefined) await parts.auditRead(question, by);
           return recording.ask(question, gone);
+        },
+        async erase(request, by) {
+          await parts.auditErasure(request, by);
+          return recording.erase(request);
         },
       },
     }),
@@ -215,19 +223,6 @@ function apiDeps(parts: ServedParts, config: Config): Omit<GuardedApiDeps, 'demo
     },
     turns,
     ...(authorization && { authorization: authorization.api }),
-  };
-}
-
-/** Checks the permission of one API row on behalf of another. */
-function permitBy(authorization: Authorization | undefined): Permit {
-  return async (method, path, token) => {
-    if (authorization === undefined) return;
-    const row = ROUTES.find((route) => route.method === method && route.path === path);
-    const target = row && authorization.targets.of(row, { version: 'v2', versioned: true });
-    if (target === undefined) throw new Error(`Cannot authorize ${method} ${path}: there is no such row`);
-    const { owned } = await authorization.admit(target, token);
-    if (owned === undefined) return;
-    throw hubError('permitted_if_owned', { request: target.name });
   };
 }
 

@@ -154,14 +154,14 @@ export class Lane<Item, Outcome> {
   #start(): void {
     if (this.#busy) return;
     this.#busy = true;
-    // Items pushed later in the current turn of the event loop join the same batch.
-    queueMicrotask(() => void this.#drain());
+    // Items of all sockets that are readable in the current turn of the event loop join the same batch.
+    setImmediate(() => void this.#drain());
   }
 
   async #drain(): Promise<void> {
     for (let batch = this.#begin(); batch !== undefined; ) {
       const { items, weight, outcome } = batch;
-      const [ended] = await Promise.allSettled([outcome]);
+      const ended = await settled(outcome);
       const isPaced = this.#pace?.isDue(this.#pendingWeight * 2 <= this.#batchMax) === true;
       const next = this.#runsAhead && !isPaced ? this.#begin() : undefined;
       this.#inFlight = next?.items ?? [];
@@ -245,4 +245,12 @@ export class Lane<Item, Outcome> {
       waiter?.resolve(waiter.works);
     }
   }
+}
+
+/** Promise.allSettled for one promise. hot: once per batch */
+function settled<Value>(promise: Promise<Value>): Promise<PromiseSettledResult<Value>> {
+  return promise.then(
+    (value) => ({ status: 'fulfilled', value }),
+    (reason: unknown) => ({ status: 'rejected', reason }),
+  );
 }

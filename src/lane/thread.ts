@@ -85,16 +85,14 @@ export function openThread(
     worker = started;
   };
   if (isNeeded) start();
-  const living = (): LoopingWorker => {
-    if (worker === undefined) throw new Error(isClosed ? 'The thread is closed' : 'The worker has ended');
-    return worker;
-  };
+  const gone = (): Error => new Error(isClosed ? 'The thread is closed' : 'The worker has ended');
   return {
     async signal(word) {
-      await living().post(word);
+      if (worker === undefined) throw gone();
+      await worker.post(word);
     },
-    async run(bytes) {
-      return living().run(bytes);
+    run(bytes) {
+      return worker === undefined ? Promise.reject(gone()) : worker.run(bytes);
     },
     async memory() {
       return worker?.memory();

@@ -135,6 +135,25 @@ export type AlertRule = Static<typeof AlertRule>;
 
 const time = Time('RFC 3339 date and time.');
 
+/** Maximum number of comments on an alert. */
+export const COMMENTS_MAX = 20;
+const NAME_MAX = 100;
+
+const AlertComment = Named('AlertComment', {
+  id: Type.String({ description: 'Id of the comment.' }),
+  text: Type.String({ minLength: 1, maxLength: 500, description: 'The comment.' }),
+  author: Maybe(Type.String({ minLength: 1, maxLength: NAME_MAX, description: 'Name that the author has given.' })),
+  subject: Maybe(Type.String({ description: 'Subject of the access token of the author; absent without a token.' })),
+  at: time,
+});
+export type AlertComment = Static<typeof AlertComment>;
+
+/** Action of a user on alerts. */
+export type AlertAction =
+  | { readonly act: 'acknowledge' | 'clear' }
+  | { readonly act: 'assign'; readonly assignee: string | undefined }
+  | { readonly act: 'comment'; readonly comment: AlertComment };
+
 /** A condition of a rule that holds or held for a fence and some objects, with the reaction of operators. */
 export const Alert = Named('Alert', {
   id: Type.String({ description: 'Id of the alert.' }),
@@ -153,6 +172,9 @@ export const Alert = Named('Alert', {
   acknowledged_at: Maybe(time),
   cleared_at: Maybe(time),
   over_at: Maybe(Time('End of its condition, RFC 3339. Absent while it holds.')),
+  assignee: Maybe(Type.String({ description: 'Name of the person who handles it.' })),
+  comments: Maybe(Type.Array(AlertComment, { maxItems: COMMENTS_MAX, description: 'Comments, the oldest first.' })),
+  snoozed_until: Maybe(Time('End of its snooze, RFC 3339. Absent if it is not snoozed.')),
 });
 export type Alert = Static<typeof Alert>;
 
@@ -167,10 +189,18 @@ export const AlertMatch = Named('AlertMatch', {
 });
 export type AlertMatch = Static<typeof AlertMatch>;
 
+const AlertRate = Named('AlertRate', {
+  from: Time('Start of the span, RFC 3339.'),
+  to: Time('End of the span, RFC 3339.'),
+  times: Type.Integer({ minimum: 0, description: 'Number of times that the condition began in the span.' }),
+});
+export type AlertRate = Static<typeof AlertRate>;
+
 export const AlertPreview = Named('AlertPreview', {
   watched: Type.Integer({ description: 'Number of objects to which the rule applies.' }),
   matches: Type.Array(AlertMatch, { description: 'Conditions that hold now, at most 100.' }),
   total: Type.Integer({ description: 'Number of all conditions that hold now.' }),
+  rate: Type.Optional(AlertRate),
 });
 export type AlertPreview = Static<typeof AlertPreview>;
 
@@ -195,6 +225,36 @@ export const AlertSelection = Named('AlertSelection', {
   ids: Maybe(Type.Array(Type.String(), { maxItems: 1000, description: 'Only these alerts.' })),
   all: Maybe(Type.Boolean({ description: 'All open alerts; used if no ids are given.' })),
 });
+
+export type AlertSelection = Static<typeof AlertSelection>;
+
+/** Assigns alerts to a person. */
+export const AlertAssignment = Named('AlertAssignment', {
+  ...AlertSelection.properties,
+  assignee: Maybe(
+    Type.String({ minLength: 1, maxLength: NAME_MAX, description: 'Name of the person; absent for no person.' }),
+  ),
+});
+
+/** Adds a comment to alerts. */
+export const AlertRemark = Named('AlertRemark', {
+  ...AlertSelection.properties,
+  text: AlertComment.properties.text,
+  author: AlertComment.properties.author,
+});
+
+/** A time until which alerts of a rule need no attention, for one subject or for several. */
+export const AlertSnooze = Named('AlertSnooze', {
+  id: Type.String({ description: 'Id of the snooze, assigned by the hub.' }),
+  name: Type.Optional(Type.String({ readOnly: true, description: 'Name of the rule when it was snoozed.' })),
+  rule_id: Type.String({ description: 'Rule whose alerts are snoozed.' }),
+  fence_id: Maybe(Type.String({ description: 'Only alerts of this fence; any by default.' })),
+  trackable_id: Maybe(Type.String({ description: 'Only alerts of this trackable; any by default.' })),
+  other_trackable_id: Maybe(Type.String({ description: 'Only alerts of this other trackable; any by default.' })),
+  provider_id: Maybe(Type.String({ description: 'Only alerts of this location provider; any by default.' })),
+  until: Time('End of the snooze, RFC 3339; in the future.'),
+});
+export type AlertSnooze = Static<typeof AlertSnooze> & { readonly name: string };
 
 /** An alert was raised, changed, or removed. */
 export const AlertChangeEvent = Named('AlertChangeEvent', {

@@ -1,10 +1,11 @@
 import Type, { type Static } from 'typebox';
 import { AnyType, ArrayOf, Named, OneOf, Time } from './schema.ts';
 
-/** Kinds of audit entries: entities and documents by kind, and reads of the history. */
+/** Kinds of audit entries: entities and documents by kind, reads and erasures of the history. */
 export const AUDIT_KINDS = [
   ...['zone', 'fence', 'trackable', 'provider', 'anchor', 'locating_rules'],
-  ...['alert_rule', 'api_key', 'link', 'sink', 'source', 'view', 'walk_test', 'read'],
+  ...['alert', 'alert_rule', 'alert_snooze', 'api_key', 'link', 'sink', 'source', 'view', 'walk_test'],
+  ...['read', 'erasure'],
 ] as const;
 
 const VIAS = ['rest', 'mcp', 'demo', 'link'] as const;
@@ -22,7 +23,7 @@ export interface Author {
 
 export const AuditKind = OneOf(AUDIT_KINDS, {
   title: 'AuditKind',
-  description: 'Kind of the changed entity or document; `read` for a read of the history.',
+  description: 'Kind of the changed entity or document; `read` or `erasure` for those of the history.',
 });
 
 const PatchOperation = Named('AuditPatchOperation', {
@@ -46,12 +47,21 @@ const AuditRead = Named('AuditRead', {
 });
 export type AuditRead = Static<typeof AuditRead>;
 
+/** Rows of an erasure of the history. */
+const AuditErasure = Named('AuditErasure', {
+  of: Type.String({ description: 'Kind of the object: trackable or provider.' }),
+  from: Type.Optional(Time('Start of the span; the oldest row if absent.')),
+  to: Type.Optional(Time('End of the span, exclusive; the newest row if absent.')),
+});
+
 /** An entry of the audit log. */
 export const AuditEntry = Named('AuditEntry', {
   cursor: Type.String({ description: 'A read after it continues with the next entry.' }),
-  time: Time('Time of the change or the read.'),
+  time: Time('Time of the change, the read or the erasure.'),
   kind: AuditKind,
-  id: Type.String({ description: 'Id of the changed entity or of the read object; empty for a read of several.' }),
+  id: Type.String({
+    description: 'Id of the changed entity, or of the read or erased object; empty for a read of several.',
+  }),
   action: OneOf(['create', 'update', 'delete', 'read'], {
     title: 'AuditAction',
     description: 'Kind of the change; `read` for a read of the history.',
@@ -70,6 +80,7 @@ export const AuditEntry = Named('AuditEntry', {
   request_id: Type.Optional(Type.String({ description: 'Header X-Request-Id of the request; absent without one.' })),
   patch: Type.Optional(ArrayOf(PatchOperation)),
   read: Type.Optional(AuditRead),
+  erasure: Type.Optional(AuditErasure),
 });
 export type AuditEntry = Static<typeof AuditEntry>;
 

@@ -35,6 +35,12 @@ export const Fence = Named('Fence', {
         'Whether the way between two locations enters and leaves the fence; default: setting fence_crossing.',
     }),
   ),
+  untracked: Maybe(
+    Type.Boolean({
+      description:
+        'Whether locations inside are neither published nor recorded: an object inside has no location, and the fence no members.',
+    }),
+  ),
   crs: Maybe(Crs('EPSG:4326 (default), local, a UTM or a UPS code.')),
   zone_id: Maybe(Type.String({ description: 'Id or foreign id of the zone of a local region.' })),
   elevation_ref: Maybe(ElevationRef),

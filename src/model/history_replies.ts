@@ -49,6 +49,19 @@ const PLACE = {
 const HistoryPlace = Named('HistoryPlace', PLACE);
 const ObjectPlace = Named('ObjectPlace', { id: id('trackable or provider'), ...PLACE });
 
+/** What a DELETE of the history of an object has done. */
+export const ErasureReply = Named('ErasureReply', {
+  ...OF_HUBS,
+  id: id('trackable or provider'),
+  from: Type.Optional(Time('Start of the span; absent without one.')),
+  to: Type.Optional(Time('End of the span, exclusive; absent without one.')),
+  locations: count('Erased locations of the provider.'),
+  motions: count('Erased motions of the trackable.'),
+  fence_events: count('Erased fence events.'),
+  collision_events: count('Erased collision events.'),
+  damaged_files: count('Files of the span that cannot be read, so that they may still have rows of the object.'),
+});
+
 export const PlacesReply = Named('PlacesReply', {
   id: id('trackable or provider'),
   ...SPAN,
@@ -106,8 +119,7 @@ const Visit = Named('Visit', {
 
 export const VisitsReply = Named('VisitsReply', { ...SPAN, visits: ArrayOf(Visit), ...NEXT });
 
-const FenceDwell = Named('FenceDwell', {
-  fence_id: id('fence'),
+const DWELL = {
   visits: count('Visits with an exit that overlap the span.'),
   entries: count('Visits that began in the span, with an exit or without.'),
   objects: count('Objects that made these visits and the open ones.'),
@@ -120,9 +132,20 @@ const FenceDwell = Named('FenceDwell', {
   total_ms: ms('The time of these visits within the span'),
   open_visits: count('Visits without an exit that overlap the span. No other number of visits includes them.'),
   open_ms: ms('The time of open visits within the span, each up to the last fix of its object plus its fence timeout'),
+};
+
+const DwellStep = Named('DwellStep', { from: Time('Start of the step.'), ...DWELL });
+const FenceDwell = Named('FenceDwell', {
+  fence_id: id('fence'),
+  ...DWELL,
+  steps: Type.Optional(ArrayOf(DwellStep)),
 });
 
-export const DwellReply = Named('DwellReply', { ...SPAN, fences: ArrayOf(FenceDwell) });
+export const DwellReply = Named('DwellReply', {
+  ...SPAN,
+  step: Type.Optional(ms('Length of a step')),
+  fences: ArrayOf(FenceDwell),
+});
 
 const OccupancySample = Named('OccupancySample', {
   time: Time('The moment.'),

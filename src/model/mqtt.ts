@@ -15,6 +15,7 @@ export const PUBLICATIONS = {
   'trackable_motions/epsg4326': { topic: 'trackable_motions', crs: 'EPSG:4326', isEvent: false },
   fence_events: { topic: 'fence_events', crs: 'EPSG:4326', isEvent: true },
   collision_events: { topic: 'collision_events', crs: 'EPSG:4326', isEvent: true },
+  collision_forecast: { topic: 'collision_forecast', crs: 'EPSG:4326', isEvent: false },
   zone_changes: { topic: 'zone_changes', crs: 'EPSG:4326', isEvent: true },
   fence_changes: { topic: 'fence_changes', crs: 'EPSG:4326', isEvent: true },
   trackable_changes: { topic: 'trackable_changes', crs: 'EPSG:4326', isEvent: true },

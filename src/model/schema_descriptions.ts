@@ -123,6 +123,17 @@ const COLLISION_EVENT_EXAMPLE = {
   center_distance: 2.41,
 };
 
+const COLLISION_FORECAST_EXAMPLE = {
+  trackable_id: VEHICLE,
+  other_trackable_id: OTHER,
+  timestamp: '2026-11-20T10:01:56.000Z',
+  time: '2026-11-20T10:02:00.400Z',
+  distance: 0.62,
+  probability: 0.87,
+  position: { type: 'Point', coordinates: [8.68231, 50.11107] },
+  floor: 0,
+};
+
 const CHANGE_EVENT_EXAMPLE = {
   timestamp: '2026-11-20T10:00:00.000Z',
   event_type: 'update',
@@ -239,6 +250,7 @@ export const SCHEMA_DESCRIPTIONS = {
   HistoryHealth: { description: 'Health and size of the recorded history.' },
   HistoryPlace: { description: 'Position of an object at a time.' },
   ObjectPlace: { description: 'Last position of an object.' },
+  ErasureReply: { description: 'Numbers of erased rows of an object, at all hubs.' },
   PlacesReply: { description: 'Positions of an object in the order of time.' },
   SnapshotReply: { description: 'Positions of all objects at a point in time.' },
   HistoryTrack: { description: 'Positions of an object, as columns of equal length.' },
@@ -249,6 +261,7 @@ export const SCHEMA_DESCRIPTIONS = {
   VisitsReply: { description: 'Visits in the order of their start.' },
   FenceDwell: { description: 'Dwell times of objects in a fence.' },
   DwellReply: { description: 'Dwell times of objects in fences.' },
+  DwellStep: { description: 'Dwell times of objects in a fence during a step of the span.' },
   OccupancySample: { description: 'Number of objects in a fence at a point in time.' },
   FenceOccupancy: { description: 'Number of objects in a fence over time.' },
   OccupancyReply: { description: 'Number of objects in fences over time. Fences without objects are left out.' },
@@ -292,6 +305,18 @@ export const SCHEMA_DESCRIPTIONS = {
   UsageStatistics: { description: 'Activity of the hub in a month, across restarts.' },
   Consumption: { description: 'One month: the configuration at its end (or now), and the activity in it.' },
   Collision: { description: 'One of the two trackables of a collision.' },
+  CollisionForecast: {
+    description:
+      'Two trackables with a filter are expected to collide if they continue with their velocities. The position is in the ' +
+      'middle between the two, in EPSG:4326.',
+    examples: [COLLISION_FORECAST_EXAMPLE],
+  },
+  FenceForecast: { description: 'What a trackable is expected to do at a fence.' },
+  TrackableForecast: {
+    description:
+      'Where a trackable with a filter is expected to be at the horizon, in EPSG:4326, and what it is expected to do at ' +
+      'fences until then.',
+  },
   Point: { description: 'A GeoJSON point.' },
   Polygon: { description: 'A GeoJSON polygon: rings of positions, the exterior first, then holes.' },
   LineString: { description: 'A GeoJSON line.' },
@@ -353,8 +378,10 @@ export const SCHEMA_DESCRIPTIONS = {
   SinkTest: { description: 'Result of a test delivery.' },
   SinkReplay: { description: 'Position from which events are delivered again: a cursor or a time.' },
   AuditEntry: {
-    description: 'An entry of the audit log: a change of one entity, document or setting, or a read of the history.',
+    description:
+      'An entry of the audit log: a change of one entity, document or setting, or a read or an erasure of the history.',
   },
+  AuditErasure: { description: 'An erasure of the history: the kind of its object, and its span.' },
   AuditRead: { description: 'A read of the history: its objects, its span and its area.' },
   AuditEntries: { description: 'Entries of the audit log after a cursor, in order.' },
   AuditPatchOperation: {
@@ -403,12 +430,23 @@ export const SCHEMA_DESCRIPTIONS = {
   AlertChangeEvent: { description: 'An alert was raised, changed, or removed; in the last case with its last state.' },
   AlertMatch: { description: 'A condition of a rule that holds now.' },
   AlertPreview: { description: 'Objects watched by a rule, and the conditions that hold now.' },
+  AlertRate: {
+    description:
+      'How often the condition of a rule would have begun in a recent span, by the event log. Absent for rules that depend on positions, and without events.',
+  },
   AlertCounts: { description: 'A number for each severity.' },
   AlertSummary: {
     description:
       'How many alerts the hub stores at most, how many are open, and how many conditions hold without an alert.',
   },
   AlertSelection: { description: 'Selects alerts by id, or all open ones.' },
+  AlertComment: { description: 'A comment on an alert.' },
+  AlertAssignment: { description: 'Selects alerts, and names the person who handles them.' },
+  AlertRemark: { description: 'Selects alerts, and adds a comment to them.' },
+  AlertSnooze: {
+    description:
+      'A time until which alerts of a rule, a fence or an object are snoozed. They are raised, but need no attention.',
+  },
   MapView: {
     description: 'A saved view of the map: a name and the query string of the page.',
     examples: [{ id: '2f0f1d6a-6d0c-4c38-9a35-0a9f6f1c8d21', name: 'Hall 1', address: '?at=50.1100,8.6820,19' }],

@@ -82,8 +82,8 @@ export function formatTime(timeMs: number): string {
   return `${textOfSecond(second)}${THREE_DIGITS[Math.floor(micros / 1000)]}${THREE_DIGITS[micros % 1000]}Z`;
 }
 
-/** `2026-11-20T10:00:00.` */
-function textOfSecond(second: number): string {
+/** Returns the start of a time as RFC 3339, given its second since 1970: `2026-11-20T10:00:00.` */
+export function textOfSecond(second: number): string {
   const slot = second & (WRITTEN - 1);
   if (second === writtenSeconds[slot]) return writtenTexts[slot] as string;
   const timeMs = second * 1000;

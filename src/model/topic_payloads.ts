@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import { AlertChangeEvent } from './alert.ts';
 import { ChangeEvent, CollisionEvent, FenceEvent, TrackableMotion } from './events.ts';
+import { CollisionForecast } from './forecast.ts';
 import { Location, Proximity } from './location.ts';
 import { XcmdBroadcast } from './rpc.ts';
 import type { Topic } from './topics.ts';
@@ -11,6 +12,7 @@ export const TOPIC_PAYLOADS: Readonly<Record<Topic, TSchema>> = {
   trackable_motions: TrackableMotion,
   fence_events: FenceEvent,
   collision_events: CollisionEvent,
+  collision_forecast: CollisionForecast,
   proximity_updates: Proximity,
   provider_changes: ChangeEvent,
   trackable_changes: ChangeEvent,

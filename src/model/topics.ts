@@ -7,6 +7,7 @@ export const TOPICS = {
   trackable_motions: ['id', 'provider_id', 'name', 'accuracy', 'floor', 'lon', 'lat'],
   fence_events: ['fence_id', 'foreign_id', 'provider_id', 'trackable_id', 'event_type', 'object_type'],
   collision_events: ['id_1', 'id_2', 'collision_type', 'floor_1', 'floor_2'],
+  collision_forecast: ['id_1', 'id_2', 'floor'],
   proximity_updates: ['provider_id', 'source', 'provider_type'],
   provider_changes: ['id', 'event_type'],
   trackable_changes: ['id', 'event_type'],

@@ -12,6 +12,7 @@ import { type Publication, SOURCE_TOPICS, type TopicStyle } from '../model/mqtt.
  *           /omlox/json/fence_events/trackables/{trackable_id}
  *           /omlox/json/fence_events/providers/{provider_id}
  *           /omlox/json/collision_events/epsg4326                             CollisionEvent
+ *           /omlox/json/collision_forecast/epsg4326                           CollisionForecast
  *           flowcate/json/{kind}_changes/{create|update|delete}/{id}          ChangeEvent
  *           /omlox/json/hub/{hub_id}/status                                   the hub's status and last will
  *
@@ -137,6 +138,8 @@ export function topicsOf(publication: Publication, fields: Fields, style: TopicS
       return fenceTopics(fields, style);
     case 'collision_events':
       return collisionTopics(fields, style);
+    case 'collision_forecast':
+      return styled(`${OMLOX}/collision_forecast/epsg4326`, style);
     default: {
       const [id, eventType] = fields;
       return [`${CHANGES}/${publication}/${String(eventType)}/${levelOf(String(id))}`];

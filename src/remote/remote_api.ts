@@ -92,14 +92,15 @@ export class RemoteApi {
     return { hubId, hasId: true, ...(typeof hubName === 'string' && { hubName }) };
   }
 
-  /** Sends a request with the access token. */
+  /** Sends a request with the access token, and `headers` besides those of the API. */
   async request(
     url: string,
     signal: AbortSignal,
-    { method, body }: Pick<OutgoingRequest, 'method' | 'body'> = {},
+    { method, body, headers: more }: Partial<Pick<OutgoingRequest, 'method' | 'body' | 'headers'>> = {},
   ): Promise<OutgoingResponse> {
     const token = await this.token(signal);
     const headers = {
+      ...more,
       Accept: 'application/json',
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
       ...(token !== undefined && { Authorization: `Bearer ${token}` }),

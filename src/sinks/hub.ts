@@ -29,7 +29,7 @@ export function openHub(sink: Sink, deps: SenderDeps): OpenedSender {
     retries: RETRIES,
   };
   const sender = new HubSender(sink, deps);
-  return { limits, sender: { send: (events) => sender.send(events), close: async () => undefined } };
+  return { limits, sender: { send: (...sent) => sender.send(...sent), close: async () => undefined } };
 }
 
 class HubSender {
@@ -53,13 +53,13 @@ class HubSender {
     });
   }
 
-  async send(events: readonly QueuedEvent[]): Promise<Outcome> {
+  async send(events: readonly QueuedEvent[], traceparent?: string): Promise<Outcome> {
     const foreign = events.find(({ topic }) => topic !== 'location_updates' && topic !== 'test');
     if (foreign !== undefined) return { what: 'rejected', why: `another hub accepts no ${foreign.topic}` };
     const aborter = new AbortController();
     const cancel = this.#deps.schedule(this.#timeoutMs, () => aborter.abort());
     try {
-      return await this.#put(events, aborter.signal);
+      return await this.#put(events, aborter.signal, traceparent);
     } catch (error) {
       this.#peer = undefined;
       if (aborter.signal.aborted) return { what: 'failed', ...tooSlow(this.#timeoutMs) };
@@ -70,7 +70,7 @@ class HubSender {
   }
 
   /** Sends the locations that have not passed the other hub. The others count as delivered. */
-  async #put(events: readonly QueuedEvent[], signal: AbortSignal): Promise<Outcome> {
+  async #put(events: readonly QueuedEvent[], signal: AbortSignal, traceparent?: string): Promise<Outcome> {
     const { hubId, now } = this.#deps;
     this.#peer ??= await this.#remote.identify(signal);
     const peer = this.#peer;
@@ -79,7 +79,11 @@ class HubSender {
     const locations = isTest ? [] : events.flatMap(({ json }) => this.#sent(json, peer.hubId));
     if (locations.length === 0 && !isTest) return { what: 'delivered' };
     const url = `${this.#remote.url}/providers/locations`;
-    const response = await this.#remote.request(url, signal, { method: 'PUT', body: JSON.stringify(locations) });
+    const response = await this.#remote.request(url, signal, {
+      method: 'PUT',
+      body: JSON.stringify(locations),
+      ...(traceparent !== undefined && { headers: { traceparent } }),
+    });
     await discard(response);
     const { status } = response;
     if (status === 401 || status === 403) this.#remote.forgetToken();

@@ -28,7 +28,7 @@ const TOO_LARGE = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']);
 export function openKafka(sink: Sink, deps: SenderDeps): OpenedSender {
   const limits = { ...messageLimits(sink), batchMax: sink.batch_max ?? BATCH_MAX, concurrency: 1 };
   const client = new KafkaClient(sink, deps);
-  return { limits, sender: { send: (events) => client.send(events), close: () => client.close() } };
+  return { limits, sender: { send: (...sent) => client.send(...sent), close: () => client.close() } };
 }
 
 type BytesProducer = Producer<Buffer, Buffer, Buffer, Buffer>;
@@ -49,7 +49,7 @@ class KafkaClient {
     this.#timeoutMs = sink.timeout ?? TIMEOUT_MS;
   }
 
-  async send(events: readonly QueuedEvent[]): Promise<Outcome> {
+  async send(events: readonly QueuedEvent[], traceparent?: string): Promise<Outcome> {
     const { schedule } = this.#deps;
     const late = Promise.withResolvers<Outcome>();
     const aborter = new AbortController();
@@ -57,7 +57,7 @@ class KafkaClient {
       aborter.abort();
       late.resolve({ what: 'failed', ...tooSlow(this.#timeoutMs) });
     });
-    const outcome = await Promise.race([this.#produce(events, aborter.signal), late.promise]);
+    const outcome = await Promise.race([this.#produce(events, aborter.signal, traceparent), late.promise]);
     cancel();
     // After a failure, requests in flight belong to a producer that is closed. The next one has other sequence numbers.
     if (outcome.what !== 'delivered') void this.close();
@@ -70,10 +70,10 @@ class KafkaClient {
     await producer?.close(true).catch(() => undefined);
   }
 
-  async #produce(events: readonly QueuedEvent[], signal: AbortSignal): Promise<Outcome> {
+  async #produce(events: readonly QueuedEvent[], signal: AbortSignal, traceparent?: string): Promise<Outcome> {
     try {
       const producer = this.#producer ?? (await this.#connect(signal));
-      await producer.send({ messages: events.map((event) => this.#recordOf(event)) });
+      await producer.send({ messages: events.map((event) => this.#recordOf(event, traceparent)) });
       return { what: 'delivered' };
     } catch (error) {
       const cause = innermost(error);
@@ -95,9 +95,12 @@ class KafkaClient {
     return { why: problem.reason === 'target_certificate' ? String(problem) : cause.message, problem };
   }
 
-  #recordOf(event: QueuedEvent): ProducedRecord {
+  #recordOf(event: QueuedEvent, traceparent: string | undefined): ProducedRecord {
     const { contentType, body } = messageOf([event], this.#sink.format ?? 'cloudevents', this.#deps.source);
-    const headers = { 'content-type': contentType, 'x-hub-id': event.id, 'x-hub-topic': event.topic };
+    const headers = {
+      ...{ 'content-type': contentType, 'x-hub-id': event.id, 'x-hub-topic': event.topic },
+      ...(traceparent !== undefined && { traceparent }),
+    };
     return {
       topic: this.#topic,
       key: Buffer.from(event.key),

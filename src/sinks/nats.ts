@@ -10,7 +10,7 @@ import { messageOf as errorText } from '../errors.ts';
 import type { Sink } from '../model/sink.ts';
 import { failureWith, reasonOfFailure } from '../model/target_failure.ts';
 import type { Outcome, QueuedEvent } from './delivery_queue.ts';
-import { messageLimits, messageOf, type OpenedSender, type SenderDeps } from './sender.ts';
+import { messageLimits, messageOf, type OpenedSender, type SenderDeps, type SinkMessage } from './sender.ts';
 
 const PORT = 4222;
 const TIMEOUT_MS = 15_000;
@@ -23,10 +23,10 @@ export function openNats(sink: Sink, deps: SenderDeps): OpenedSender {
   const { format, timeout } = sink;
   const limits = messageLimits(sink);
   const publisher = new Publisher(sink, { deps, timeoutMs: timeout ?? TIMEOUT_MS });
-  const send = async (events: readonly QueuedEvent[]): Promise<Outcome> => {
+  const send = async (events: readonly QueuedEvent[], traceparent?: string): Promise<Outcome> => {
     const message = messageOf(events, format ?? 'cloudevents', deps.source);
     try {
-      return await publisher.publish(message);
+      return await publisher.publish(message, traceparent);
     } catch (error) {
       return { what: 'failed', why: errorText(error), problem: reasonOfFailure(error) };
     }
@@ -53,11 +53,7 @@ class Publisher {
     this.#timeoutMs = timeoutMs;
   }
 
-  async publish(message: {
-    readonly id: string;
-    readonly body: string;
-    readonly contentType: string;
-  }): Promise<Outcome> {
+  async publish(message: SinkMessage, traceparent: string | undefined): Promise<Outcome> {
     const connection = await this.#connected();
     const bytes = Buffer.from(message.body);
     const limit = connection.info?.max_payload ?? Number.POSITIVE_INFINITY;
@@ -69,6 +65,7 @@ class Publisher {
     const fields = headers();
     fields.set('Nats-Msg-Id', message.id);
     fields.set('Content-Type', message.contentType);
+    if (traceparent !== undefined) fields.set('traceparent', traceparent);
     this.#hasStream ??= this.#findStream(connection);
     if (await this.#hasStream) {
       const reply = await connection.request(this.#subject, bytes, { timeout: this.#timeoutMs, headers: fields });

@@ -6,8 +6,8 @@ import type { Outcome, QueueLimits, QueuedEvent } from './delivery_queue.ts';
 
 /** Connection to the target of a sink. */
 export interface Sender {
-  /** Sends one batch. Never rejects. */
-  send(events: readonly QueuedEvent[]): Promise<Outcome>;
+  /** Sends one batch. `traceparent`: of the span of this attempt, if the hub exports spans. Never rejects. */
+  send(events: readonly QueuedEvent[], traceparent?: string): Promise<Outcome>;
   close(): Promise<void>;
 }
 
@@ -28,8 +28,18 @@ interface SinkResponse {
   readonly body: (AsyncIterable<Uint8Array> & { cancel(): Promise<void> }) | null;
 }
 
+/** A span of an attempt to deliver events. */
+export interface DeliverySpan {
+  /** Header of W3C Trace Context for the target. */
+  readonly traceparent: string;
+  /** Ends the span; `why` says how the attempt failed. */
+  end(why?: string): void;
+}
+
 /** Services of the hub for senders. */
 export interface SenderDeps {
+  /** Starts a span; undefined if the hub exports no spans. */
+  startSpan?(name: string, attributes: Readonly<Record<string, string>>): DeliverySpan;
   /** Wall-clock time. */
   now(): number;
   schedule(delayMs: number, callback: () => void): () => void;

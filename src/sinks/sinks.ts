@@ -35,6 +35,8 @@ interface SinksStart {
   readonly hubId: string;
   /** Undefined if the hub has no event log. */
   readonly events?: EventLogReader | undefined;
+  /** Starts a span of a delivery, if the hub exports spans. */
+  readonly startSpan?: SinkRunnerDeps['startSpan'] | undefined;
 }
 
 /** A running delivery and the version of the sink for which it was started. */
@@ -281,9 +283,9 @@ export class Sinks {
     if (!isDeleted) await this.#store([[PROGRESS + id, progress]]);
   }
 
-  get #identity(): { readonly hubId: string; readonly source: string } {
-    const hubId = this.#started?.hubId ?? '';
-    return { hubId, source: `urn:omlox-hub:${hubId}` };
+  get #identity(): Pick<SinkRunnerDeps, 'hubId' | 'source' | 'startSpan'> {
+    const { hubId = '', startSpan } = this.#started ?? {};
+    return { hubId, source: `urn:omlox-hub:${hubId}`, ...(startSpan && { startSpan }) };
   }
 
   #forget(id: string): void {

@@ -15,13 +15,14 @@ export function openWebhook(sink: Sink, deps: SenderDeps): OpenedSender {
   const { format } = sink;
   const limits = messageLimits(sink);
   const signer = sink.secret == null ? undefined : new Webhook(sink.secret);
-  const send = async (events: readonly QueuedEvent[]): Promise<Outcome> => {
+  const send = async (events: readonly QueuedEvent[], traceparent?: string): Promise<Outcome> => {
     const message = messageOf(events, format ?? 'cloudevents', deps.source);
     const headers = {
       ...sink.headers,
       ...(format === 'plain' && { 'x-hub-topic': events[0]?.topic ?? '' }),
       'content-type': message.contentType,
       'user-agent': 'omlox-location-hub',
+      ...(traceparent !== undefined && { traceparent }),
       ...signedHeaders(message, { signer, nowMs: deps.now() }),
     };
     return request(sink, { body: message.body, headers }, deps);

@@ -31,6 +31,14 @@ function changes(resource: Resource): TopicOwner {
   return { resource, params: ['id'], fields: ['id'] };
 }
 
+/** The owner of a vehicle receives all its collisions, with the other object redacted if it is not readable. */
+const OF_PAIR: TopicOwner = {
+  resource: 'trackable_id',
+  params: ['collision_id_1', 'object_id_1'],
+  fields: ['id_1', 'id_2'],
+  naming: { collision_id_2: 'trackable_id', object_id_2: 'trackable_id' },
+};
+
 export const TOPIC_OWNERS: Readonly<Record<Topic, TopicOwner>> = {
   location_updates: { resource: 'provider_id', params: ['provider_id'], fields: ['provider_id'] },
   trackable_motions: {
@@ -45,13 +53,8 @@ export const TOPIC_OWNERS: Readonly<Record<Topic, TopicOwner>> = {
     fields: ['fence_id'],
     naming: { provider_id: 'provider_id', trackable_id: 'trackable_id' },
   },
-  // The owner of a vehicle receives all its collisions, with the other object redacted if it is not readable.
-  collision_events: {
-    resource: 'trackable_id',
-    params: ['collision_id_1', 'object_id_1'],
-    fields: ['id_1', 'id_2'],
-    naming: { collision_id_2: 'trackable_id', object_id_2: 'trackable_id' },
-  },
+  collision_events: OF_PAIR,
+  collision_forecast: OF_PAIR,
   proximity_updates: { resource: 'provider_id', params: ['provider_id'], fields: ['provider_id'] },
   provider_changes: changes('provider_id'),
   trackable_changes: changes('trackable_id'),
@@ -119,6 +122,7 @@ const NAMING: Readonly<Record<Topic, ReferenceSource>> = {
   trackable_motions: 'motion',
   fence_events: 'fence_event',
   collision_events: 'collision',
+  collision_forecast: 'collision_forecast',
   proximity_updates: 'proximity',
   provider_changes: 'provider',
   trackable_changes: 'trackable',

@@ -1,7 +1,9 @@
-import { rmSync, statSync } from 'node:fs';
+import { realpathSync, rmSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { settle, verifyCopy } from './copy.ts';
 import { inspect, openToRead } from './database_file.ts';
+import { beginSnapshot, inlineEvents } from './event_copy.ts';
+import type { SegmentReader } from './event_segments.ts';
 import { versionOf } from './migration/migrate.ts';
 import { replaceByPrivate } from './private_files.ts';
 import { asStartupError, databaseError } from './start_errors.ts';
@@ -16,20 +18,20 @@ export interface BackupOptions {
 
 /**
  * Backs up a database to a file, even while a hub writes to it, and returns the size of the backup in bytes. The backup
- * is read in one transaction and contains the state committed at its start. It is verified before it is renamed to
- * `to`, replacing an existing file. Throws a StartupError if the database cannot be read or the backup cannot be
- * written.
+ * is read in one transaction and contains the state committed at its start, with the events of its segments. It is
+ * verified before it is renamed to `to`, replacing an existing file. Throws a StartupError if the database cannot be
+ * read or the backup cannot be written.
  */
 export async function backUp(path: string, to: string, { progress }: BackupOptions): Promise<number> {
   const unfinished = `${to}.tmp`;
   let version: number;
+  let segments: SegmentReader | undefined;
   try {
     const db = openExisting(path);
     try {
       version = versionOf(db);
       // Pins the snapshot: without it, each commit of the hub would restart the copy.
-      db.exec('BEGIN');
-      db.prepare('SELECT count(*) FROM sqlite_schema').get();
+      segments = beginSnapshot(db, realpathSync(path));
       replaceByPrivate(unfinished);
       await db.backup(unfinished, {
         progress({ totalPages, remainingPages }) {
@@ -41,6 +43,7 @@ export async function backUp(path: string, to: string, { progress }: BackupOptio
       db.close();
     }
     leaveLogMode(unfinished);
+    inlineEvents(unfinished, segments);
     verifyCopy(unfinished, version);
     settle(unfinished, to);
     progress(1);
@@ -48,6 +51,8 @@ export async function backUp(path: string, to: string, { progress }: BackupOptio
   } catch (error) {
     rmSync(unfinished, { force: true });
     throw error;
+  } finally {
+    segments?.close();
   }
 }
 

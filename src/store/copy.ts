@@ -1,22 +1,34 @@
-import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
+import { inlineEvents } from './event_copy.ts';
+import { SegmentReader } from './event_segments.ts';
 import { replaceByPrivate } from './private_files.ts';
 
 /** Suffixes of the files that SQLite creates next to an open database. */
 export const COMPANIONS = ['-wal', '-shm'] as const;
 
-/** Copies all committed data to a temporary file, verifies the copy, and renames it to `to`. */
+/**
+ * Copies all committed data to a temporary file, with the events of its segments, verifies the copy, and renames it to
+ * `to`.
+ */
 export function copyDatabase(db: Database.Database, to: string): void {
   const unfinished = `${to}.tmp`;
+  const segments = new SegmentReader(realpathSync(db.name), Infinity);
   try {
     replaceByPrivate(unfinished);
+    // A hub may delete segments in the meantime, or begin new ones.
+    segments.openAll();
     db.prepare('VACUUM INTO ?').run(unfinished);
+    segments.openAll();
+    inlineEvents(unfinished, segments);
     verifyCopy(unfinished, db.pragma('user_version', { simple: true }) as number);
     settle(unfinished, to);
   } catch (error) {
     rmSync(unfinished, { force: true });
     throw error;
+  } finally {
+    segments.close();
   }
 }
 
@@ -35,7 +47,8 @@ export function verifyCopy(path: string, version: number): void {
 
 /**
  * Replaces a database with another one; both must be unused and the other one sound. If the process dies at any time,
- * one of the two is in place, never with the log of the other.
+ * one of the two is in place, never with the log of the other. The other one must not have segments; the next start
+ * deletes those of the replaced one.
  */
 export function replaceDatabase(file: string, by: string): void {
   const unfinished = `${file}.tmp`;

@@ -17,12 +17,14 @@ function resolved(path: string): string {
   const place = statOf(folder);
   if (place === undefined) throw databaseError(path, `its folder ${folder} does not exist`);
   if (!place.isDirectory()) throw databaseError(path, `its folder ${folder} is not a folder`);
-  if (!allows(folder, constants.W_OK | constants.X_OK))
+  const denied = denialOf(folder, constants.W_OK | constants.X_OK);
+  if (denied === 'EROFS') throw databaseError(path, `its folder ${folder} is on a read-only file system`);
+  if (denied !== undefined)
     throw databaseError(path, `its folder ${folder} may not be written${whyDenied(folder, folder)}`);
   const file = statOf(path);
   if (file === undefined) return join(realpathSync(folder), basename(path));
   if (file.isDirectory()) throw databaseError(path, 'it is a folder');
-  if (!allows(path, constants.R_OK | constants.W_OK))
+  if (denialOf(path, constants.R_OK | constants.W_OK) !== undefined)
     throw databaseError(path, `it may not be read or written${whyDenied(path, folder)}`);
   return realpathSync(path);
 }
@@ -62,7 +64,7 @@ export function checkScratch(path: string, env: Readonly<Record<string, string |
 }
 
 function takesFiles(folder: string): boolean {
-  return allows(folder, constants.W_OK | constants.X_OK) && statOf(folder)?.isDirectory() === true;
+  return denialOf(folder, constants.W_OK | constants.X_OK) === undefined && statOf(folder)?.isDirectory() === true;
 }
 
 function statOf(path: string): Stats | undefined {
@@ -73,11 +75,12 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
-function allows(path: string, mode: number): boolean {
+/** Returns the code of the error with which access is denied, such as EACCES; undefined if it is allowed. */
+function denialOf(path: string, mode: number): string | undefined {
   try {
     accessSync(path, mode);
-    return true;
-  } catch {
-    return false;
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? String(error);
   }
 }

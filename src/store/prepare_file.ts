@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { StartupError } from '../errors.ts';
 import { COMPANIONS, copyDatabase, freeName, settle } from './copy.ts';
 import { BUSY_MS, inspect, openFile, openToRead } from './database_file.ts';
+import { revertUnsynced } from './event_check.ts';
 import { checkAlone, type FileLock, lockFile } from './lock.ts';
 import { type Opening, timeInName } from './opening.ts';
 import { createPrivate, keepPrivate } from './private_files.ts';
@@ -28,6 +29,7 @@ export function prepareFile(file: string, { path, lock, opening }: Preparing): v
   createPrivate(file);
   const left = crashTraces(file);
   inspect(file, path);
+  revertUnsynced(file);
   const db = openToRead(file);
   const written = readWritten(db);
   db.close();

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, openSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, copyFileSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { protectedPaths } from './protected_paths.ts';
 
@@ -20,6 +20,15 @@ export function createPrivate(path: string): void {
 export function replaceByPrivate(path: string): void {
   rmSync(path, { force: true });
   closeSync(openSync(path, 'wx', OWNER_ONLY));
+}
+
+/** Gives a file a second name. File systems without hard links copy it. */
+export function linkOrCopy(path: string, to: string): void {
+  try {
+    linkSync(path, to);
+  } catch {
+    copyFileSync(path, to);
+  }
 }
 
 /**

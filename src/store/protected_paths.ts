@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
-/** Suffixes of a database's files: log, lock, flag, backups. */
-const ENDING = /^(-wal|-shm|-journal|\.lock|\.running|\.tmp|\.restored(\..*)?|\.(v\d+|replaced)\..*)?$/i;
+/** Suffixes of a database's files: log, segments of events, lock, flag, backups. */
+const ENDING = /^(-wal|-shm|-journal|\.events-\d+|\.lock|\.running|\.tmp|\.restored(\..*)?|\.(v\d+|replaced)\..*)?$/i;
 /** Names of an older hub's database files. */
 const OLD = /^config\.dat(-wal|-shm|-journal|\.lock|\..*\.bak(\.tmp)?)?$/i;
 const LINKS_MAX = 40;

@@ -5,7 +5,9 @@ import { openExisting } from './backup.ts';
 import { type DamagedRow, nameOf } from './damage.ts';
 import { versionOf } from './migration/migrate.ts';
 import { SCHEMA_VERSION } from './migration/steps.ts';
-import { damagedBlocks, type LogTable } from './event_table.ts';
+import { beginSnapshot } from './event_copy.ts';
+import { segmentBytes, type SegmentReader } from './event_segments.ts';
+import { type DamagedBlock, damagedBlocks } from './event_table.ts';
 import { readRowLog } from './row_log.ts';
 import { defineRowSum } from './row_sum.ts';
 import { DAMAGED, reasonOf } from './start_errors.ts';
@@ -18,6 +20,8 @@ export interface Report {
   readonly bytes: number;
   /** Size of the log that is not checkpointed yet, in bytes. */
   readonly logBytes: number;
+  /** Size of the files with events, in bytes. */
+  readonly eventBytes: number;
   /** Number of entities by kind, and of last-known rows as `last locations`. */
   readonly counts: ReadonlyMap<string, number>;
   readonly migrations: readonly { readonly version: number; readonly atMs: number; readonly name: string }[];
@@ -38,9 +42,11 @@ export function reportOn(path: string): Report {
   const file = existsSync(path) ? realpathSync(path) : path;
   const left = crashTraces(file);
   const db = openExisting(path);
+  let segments: SegmentReader | undefined;
   try {
     // All following queries read the same snapshot.
-    db.exec('BEGIN');
+    segments = beginSnapshot(db, file);
+    const pinned = segments;
     const version = versionOf(db);
     const problems: string[] = [];
     const notes: string[] = [];
@@ -50,8 +56,10 @@ export function reportOn(path: string): Report {
     collectInto(problems, () => rowProblems(db));
     collectInto(notes, () => oddities(db));
     if (version >= 4) collectInto(problems, () => sumProblems(db));
-    if (version >= 6) collectInto(problems, () => logProblems(db, 'event_log', 'events'));
-    if (version >= 7) collectInto(problems, () => logProblems(db, 'audit_log', 'audit entries'));
+    if (version >= 6) {
+      collectInto(problems, () => logProblems('events', damagedBlocks(db, 'event_log', { segments: pinned })));
+    }
+    if (version >= 7) collectInto(problems, () => logProblems('audit entries', damagedBlocks(db, 'audit_log')));
     collectInto(problems, () => lossProblems(db, file, left));
     if (version >= 3) {
       collectInto(problems, () => collisionProblems(db));
@@ -65,12 +73,14 @@ export function reportOn(path: string): Report {
       hubId: db.prepare("SELECT value FROM meta WHERE name = 'hub_id'").pluck().get() as string,
       bytes: statSync(path).size,
       logBytes: statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
+      eventBytes: segmentBytes(file),
       counts: countsOf(db),
       migrations: migrationsOf(db, version),
       problems: problems.slice(0, PROBLEMS_MAX),
       notes,
     };
   } finally {
+    segments?.close();
     db.close();
   }
 }
@@ -109,10 +119,11 @@ function sumProblems(db: Database.Database): readonly string[] {
   return rows.map(({ table, kind, id }) => changed(table, { kind, id }));
 }
 
-function logProblems(db: Database.Database, table: LogTable, what: string): readonly string[] {
-  return Array.from(damagedBlocks(db, table).take(PROBLEMS_MAX), ({ first, last }) => {
-    return `${what} ${first} to ${last} (${table}) have changed since they were written: they are lost`;
-  });
+function logProblems(what: string, damaged: IteratorObject<DamagedBlock>): readonly string[] {
+  return Array.from(
+    damaged.take(PROBLEMS_MAX),
+    ({ first, last, why }) => `${what} ${first} to ${last} are lost: ${why}`,
+  );
 }
 
 function entityProblems(db: Database.Database): readonly string[] {

@@ -1,10 +1,12 @@
-import { copyFileSync, existsSync, linkSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import { openExisting } from './backup.ts';
 import { COMPANIONS, copyDatabase, freeName, settle } from './copy.ts';
 import { inspect, openFile } from './database_file.ts';
+import { linkSegments, removeSegments } from './event_segments.ts';
 import { lockFile } from './lock.ts';
 import { versionOf } from './migration/migrate.ts';
 import { type Opening, timeInName } from './opening.ts';
+import { linkOrCopy } from './private_files.ts';
 import { isSameFile } from './protected_paths.ts';
 import { databasePath } from './database_path.ts';
 import { removeDirtyFlag } from './dirty_flag.ts';
@@ -36,6 +38,7 @@ export function restore(path: string, from: string, { nowMs, stage }: Opening): 
     // The flag belongs to the old database. With it, the restored one would seem to have lost commits.
     removeDirtyFlag(file);
     settle(copied, file);
+    removeSegments(file);
     return { version, replaced };
   } catch (error) {
     rmSync(copied, { force: true });
@@ -59,8 +62,8 @@ function copyBackup(from: string, to: string): number {
 }
 
 /**
- * Gives the database a second name, so that a file with its own name always exists. The log belongs to this database
- * and moves along.
+ * Gives the database and its segments second names, so that files with its own name always exist. The log belongs to this
+ * database and moves along.
  */
 function setAside(file: string, nowMs: number): string {
   if (isSound(file)) {
@@ -68,12 +71,9 @@ function setAside(file: string, nowMs: number): string {
     openFile(file).close();
   }
   const aside = freeName(`${file}.replaced.${timeInName(nowMs)}.bak`);
-  try {
-    linkSync(file, aside);
-  } catch {
-    copyFileSync(file, aside);
-  }
+  linkOrCopy(file, aside);
   for (const ending of COMPANIONS) if (existsSync(file + ending)) renameSync(file + ending, aside + ending);
+  linkSegments(file, aside);
   return aside;
 }
 

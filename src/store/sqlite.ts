@@ -4,6 +4,8 @@ import type { PackedRows } from '../core/row_bytes.ts';
 import { type LogName, packedRows } from '../wire/store_messages.ts';
 import { type DamagedRow, leaveOut, nameOf, refuseDamaged } from './damage.ts';
 import { hubIdOf, openFile } from './database_file.ts';
+import { checkEvents } from './event_check.ts';
+import { EventSegments } from './event_segments.ts';
 import { EventTable } from './event_table.ts';
 import { type FileLock, lockFile } from './lock.ts';
 import { migrate } from './migration/migrate.ts';
@@ -100,11 +102,12 @@ export class SqliteStore {
       this.#db = db;
       migrate(db, { ...opening, file, path, newId });
       this.#hubId = this.#readHubId();
+      checkEvents(db, { file, path, opening });
       this.#statements = prepare(db);
       this.#rowLog = new RowLog(db);
       this.logs = {
-        events: new EventTable(db, 'event_log', this.#hubId),
-        audit: new EventTable(db, 'audit_log', this.#hubId),
+        events: new EventTable(db, 'event_log', { hubId: this.#hubId, segments: new EventSegments(file) }),
+        audit: new EventTable(db, 'audit_log', { hubId: this.#hubId }),
       };
       this.#begin();
       this.#mark = new DirtyFlagFile(file, this.#commits);
@@ -113,7 +116,16 @@ export class SqliteStore {
       this.#lock.unlock();
       throw asStartupError(error, path);
     }
-    this.#commit = this.#db.transaction((batch: PackedBatch) => this.#write(batch)).immediate;
+    const transaction = this.#db.transaction((batch: PackedBatch) => this.#write(batch)).immediate;
+    this.#commit = (batch) => {
+      try {
+        transaction(batch);
+      } catch (error) {
+        for (const log of Object.values(this.logs)) log.rolledBack();
+        throw error;
+      }
+      for (const log of Object.values(this.logs)) log.committed();
+    };
   }
 
   /** UUID assigned when the file was created. */
@@ -158,7 +170,7 @@ export class SqliteStore {
       }
     }
     this.#bytesSinceLook += PAGE_BYTES * (1 + entities.length) + rows.size;
-    this.#bytesSinceLook += (events?.bytes.length ?? 0) + (audit?.bytes.length ?? 0);
+    this.#bytesSinceLook += (events === undefined ? 0 : PAGE_BYTES) + (audit?.bytes.length ?? 0);
     this.#commits++;
     this.#mark.note(this.#commits, { isSynced: hasEntities });
   }
@@ -173,6 +185,7 @@ export class SqliteStore {
     } catch {
       // The first commit reports any other problem.
     }
+    for (const log of Object.values(this.logs)) log.rolledBack();
   }
 
   /**
@@ -220,9 +233,11 @@ export class SqliteStore {
     let isInOrder = false;
     try {
       this.#foldRows();
+      this.logs.events.sync();
       this.#db.close();
       isInOrder = true;
     } finally {
+      this.logs.events.close();
       this.#mark.end({ isInOrder });
       this.#lock.unlock();
     }
@@ -232,6 +247,7 @@ export class SqliteStore {
   #begin(): void {
     const { commits, lock } = readWritten(this.#db) as CommitStatistics;
     this.#commits = commits + 1;
+    this.logs.events.sync();
     this.#db.pragma('synchronous = FULL');
     this.#db.prepare('UPDATE written SET commits = ?, lock = ?').run(this.#commits, this.#lock.id);
     this.#db.pragma('synchronous = NORMAL');
@@ -253,6 +269,7 @@ export class SqliteStore {
   }
 
   #log(mode: 'PASSIVE' | 'TRUNCATE'): LogState {
+    this.logs.events.sync();
     const [result] = this.#db.pragma(`wal_checkpoint(${mode})`) as LogState[];
     return result ?? { log: 0, checkpointed: 0 };
   }
@@ -271,6 +288,8 @@ export class SqliteStore {
     }
     this.#rowLog.add(rows, number);
     if (events !== undefined) this.logs.events.add(events);
+    // The commit syncs the database.
+    if (entities.length > 0) this.logs.events.sync();
     if (audit !== undefined) this.logs.audit.add(audit);
   }
 }

@@ -25,7 +25,7 @@ const REASONS: readonly (readonly [code: string, reason: string])[] = [
   ['ENOSPC', 'the disk is full'],
   ['EFBIG', 'the disk takes no larger file'],
   ['EACCES', 'it may not be written'],
-  ['EROFS', 'it may not be written'],
+  ['EROFS', 'its file system is read-only'],
   ['EPERM', 'it may not be written'],
 ];
 

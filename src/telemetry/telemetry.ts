@@ -43,8 +43,18 @@ export interface TelemetryOptions {
 export interface Telemetry {
   /** Records a span per request. */
   traced(handle: HandleHttp): HandleHttp;
+  /** Starts the span of a message to another system, which begins a trace. */
+  startSpan(name: string, attributes: Readonly<Record<string, string>>): OutgoingSpan;
   /** Exports what is buffered, and stops. */
   close(): Promise<void>;
+}
+
+/** A span of a message to another system. */
+export interface OutgoingSpan {
+  /** Header of the message by which its receiver continues the trace. */
+  readonly traceparent: string;
+  /** Ends the span; `why` says how the message failed. */
+  end(why?: string): void;
 }
 
 const SPAN_INTERVAL_MS = 5000;
@@ -52,7 +62,7 @@ const SPANS_MAX = 2048;
 const EXPORT_MS = 10_000;
 /** Version, trace id, parent id and flags (W3C Trace Context, level 1). */
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
-const SERVER_KIND = 2;
+const [SERVER_KIND, CLIENT_KIND] = [2, 3] as const;
 const ERROR_STATUS = 2;
 const CUMULATIVE = 2;
 
@@ -110,13 +120,30 @@ export function openTelemetry(options: TelemetryOptions): Telemetry {
   const stopSpans = every(SPAN_INTERVAL_MS, sendSpans, schedule);
   const stopMetrics = every(metricIntervalMs, sendMetrics, schedule);
 
+  const { randomHex } = options;
+  /** Buffers the span that `span` returns, if there is room. */
+  function record(span: () => Span): void {
+    if (spans.length >= SPANS_MAX) dropped++;
+    else spans.push(span());
+  }
+
   return {
+    startSpan(name, attributes) {
+      const [traceId, spanId, startMs] = [randomHex(16), randomHex(8), now()];
+      const end = (why?: string): void =>
+        record(() => ({
+          ...{ traceId, spanId, name, kind: CLIENT_KIND },
+          startTimeUnixNano: nanoseconds(startMs),
+          endTimeUnixNano: nanoseconds(now()),
+          attributes: attributesOf(attributes),
+          ...(why !== undefined && { status: { code: ERROR_STATUS, message: why } }),
+        }));
+      return { traceparent: `00-${traceId}-${spanId}-01`, end };
+    },
     traced: (handle) => (request) => {
       const startMs = now();
-      const ended = (status: number): void => {
-        if (spans.length >= SPANS_MAX) dropped++;
-        else spans.push(spanOf(request, { startMs, endMs: now(), status, randomHex: options.randomHex }));
-      };
+      const ended = (status: number): void =>
+        record(() => spanOf(request, { startMs, endMs: now(), status, randomHex }));
       const reply = handle(request);
       if (!(reply instanceof Promise)) {
         ended(reply.status);

@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { hubError, HubError } from '../errors.ts';
-import type { AdmitBody, CountUnsent, HandleHttp, HttpReply } from '../exchange.ts';
+import { type AdmitBody, type CountUnsent, type HandleHttp, type HttpReply, requestIdOf } from '../exchange.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
 import { answerWith } from './answer.ts';
 import type { BodyMemory } from './body_memory.ts';
@@ -24,8 +25,16 @@ export interface HttpOptions {
   readonly socketPaths: readonly string[];
   /** Creates the response to a rejected request for a path. */
   readonly refuse: (error: HubError, path: string) => HttpReply;
-  /** Logs an internal error. */
-  readonly report: (error: unknown) => void;
+  /** Logs an internal error, with the request that has failed. */
+  readonly report: (error: unknown, request: FailedRequest) => void;
+}
+
+/** Facts about a request that an internal error has ended. */
+export interface FailedRequest {
+  readonly method: string;
+  readonly path: string;
+  /** Header X-Request-Id of the request, or a new id. The response has it, too. */
+  readonly request_id: string;
 }
 
 /**
@@ -53,8 +62,14 @@ export class HttpSide {
 
   /** Handles a request of the native server. hot: once per PUT. */
   receive(response: NativeResponse, native: NativeRequest): void {
-    const { guard, forwarded, bodies, bodyMaxBytes } = this.#options;
+    const { guard, forwarded, bodies } = this.#options;
     const exchange = new HttpExchange(response, native, { bodies, forwarded, guard });
+    this.#begin(exchange, response);
+    exchange.isCorked = false;
+  }
+
+  #begin(exchange: HttpExchange, response: NativeResponse): void {
+    const { guard, bodyMaxBytes } = this.#options;
     this.#inFlight++;
     response.onAborted(() => {
       exchange.abort();
@@ -83,7 +98,11 @@ export class HttpSide {
       if (exchange.admission === 'given') this.#awaitTurn(exchange);
     }
     if (exchange.answered) return;
-    response.onData((chunk, isLast) => this.#read(exchange, chunk, isLast));
+    response.onData((chunk, isLast) => {
+      exchange.isCorked = true;
+      this.#read(exchange, chunk, isLast);
+      exchange.isCorked = false;
+    });
   }
 
   #read(exchange: HttpExchange, chunk: ArrayBuffer, isLast: boolean): void {
@@ -211,9 +230,16 @@ export class HttpSide {
       this.#refuse(exchange, error);
       return;
     }
-    this.#options.report(error);
+    const { method, path, request_id: id } = this.#report(exchange, error);
+    const refused = hubError('internal_error', { request: `${method} ${path}` }, { cause: error });
+    this.#refuse(exchange, refused, { 'X-Request-Id': id });
+  }
+
+  #report(exchange: HttpExchange, error: unknown): FailedRequest {
     const { method, path } = exchange;
-    this.#refuse(exchange, hubError('internal_error', { request: `${method} ${path}` }, { cause: error }));
+    const request = { method, path, request_id: requestIdOf(exchange) ?? randomUUID() };
+    this.#options.report(error, request);
+    return request;
   }
 
   #refuse(exchange: HttpExchange, error: HubError, headers: Readonly<Record<string, string>> = {}): void {
@@ -231,12 +257,14 @@ export class HttpSide {
     const isLast = (): boolean => this.#closing || exchange.isLast || (exchange.isChunked && exchange.isWhole);
     const { unsent, turns } = this.#options;
     let sent: Promise<void> | undefined;
-    exchange.response.cork(() => {
+    const write = (): void => {
       sent = answerWith(exchange, reply, { unsent, turns, isLast });
-    });
+    };
+    if (exchange.isCorked) write();
+    else exchange.response.cork(write);
     exchange.release();
     if (sent === undefined) this.#leave(exchange);
-    else sent.catch(this.#options.report).finally(() => this.#leave(exchange));
+    else sent.catch((error: unknown) => this.#report(exchange, error)).finally(() => this.#leave(exchange));
   }
 
   /**

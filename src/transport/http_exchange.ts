@@ -37,6 +37,8 @@ export class HttpExchange implements HttpRequest, GuardedRequest {
   isLast = false;
   /** Whether the native server closes the connection after the response. */
   asksToClose = false;
+  /** Whether the native server is calling for this request, and thus collects what is written to its connection. */
+  isCorked = true;
   /** Whether the request was passed to its handler. */
   isHandled = false;
   headerBytes = 0;

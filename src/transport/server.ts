@@ -10,7 +10,7 @@ import { openListener } from './listeners.ts';
 import { ForwardedHeaders, type ForwardedRules, type PeerAddress } from './forwarded.ts';
 import { FrameMemory } from './frame_memory.ts';
 import { Guard } from './guard.ts';
-import { HttpSide } from './http.ts';
+import { type FailedRequest, HttpSide } from './http.ts';
 import { type ClosingWord, PeerSide } from './peers.ts';
 import { RateLimit } from './rate_limit.ts';
 import { DeferredUpgrade } from './deferred_upgrade.ts';
@@ -58,8 +58,8 @@ export interface ListenOptions {
   readonly socketPaths: readonly string[];
   /** Creates the response to a rejected request for a path. */
   readonly refuse: (error: HubError, path: string) => TextReply;
-  /** Logs an internal error. */
-  readonly report?: (error: unknown) => void;
+  /** Logs an internal error, and the request that it has ended, if any. */
+  readonly report?: (error: unknown, request?: FailedRequest) => void;
 }
 
 export interface TlsOptions extends CertificateFiles {

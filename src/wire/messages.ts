@@ -6,7 +6,7 @@ import { CompactPolygon } from '../core/fence/compact_polygon.ts';
 import type { Item, PastStep } from '../core/item.ts';
 import type { ReceivedLocation } from '../core/location/received.ts';
 import type { Motion } from '../core/motion/motion.ts';
-import type { Outcome } from '../core/outcome.ts';
+import type { Outcome, StepCounts } from '../core/outcome.ts';
 import type { HistoryRecording } from '../core/history_rows.ts';
 import { PackedRows } from '../core/row_bytes.ts';
 import type { StepBatch } from '../core/shard.ts';
@@ -207,7 +207,10 @@ addExtension({
   },
 });
 
-type Packed = ShardReply | CollisionBatch | CollisionReply | readonly Motion[] | ShapeRequest | ShapeReply;
+/** Members of a reply in transit, without names: msgpack would repeat these in each message. */
+type ReplyValues = ReturnType<typeof valuesOf>;
+
+type Packed = ReplyValues | CollisionBatch | CollisionReply | ShapeRequest | ShapeReply;
 
 /**
  * Packs a value into bytes that are valid until the next call. New memory for each batch would trigger full garbage
@@ -224,20 +227,21 @@ export function pack(value: Packed): Uint8Array {
 
 /** Packs an answer into shared memory and returns its length; if it does not fit, returns its own bytes. */
 export function packInto(area: Uint8Array, reply: ShardReply): number | Uint8Array {
-  const packed = look(packForNow(reply));
+  const packed = look(packForNow(valuesOf(reply)));
   if (packed.length > area.length) return new Uint8Array(packed);
   area.set(packed);
   return packed.length;
 }
 
 /** Packs a batch for a shard into bytes that are valid until the next call. */
-export function packBatch({ items, ...rest }: LaneBatch): Borrowed {
-  return lend(packr.pack({ ...rest, items: packedRuns(items) }, RESET_BUFFER_MODE));
+// hot: a rest element would copy the batch member by member
+export function packBatch(batch: LaneBatch): Borrowed {
+  return lend(packr.pack({ ...batch, items: packedRuns(batch.items) }, RESET_BUFFER_MODE));
 }
 
 export function unpackBatch(bytes: Borrowed): StepBatch & Pick<LaneBatch, 'recordedWith'> {
-  const { items: runs, ...rest } = packr.unpack(look(bytes));
-  return { ...rest, items: unpackedItems(unpackedRuns(runs)) };
+  const batch = packr.unpack(look(bytes));
+  return { ...batch, items: unpackedItems(unpackedRuns(batch.items)) };
 }
 
 /** Splits adoptions into items of the core. hot: most batches contain none and are returned unchanged. */
@@ -271,9 +275,44 @@ export function locationsIn({ batch }: Pick<PackedStep, 'batch'>): readonly Rece
 }
 
 export function unpackShardReply(bytes: Borrowed): ShardReply {
-  return packr.unpack(look(bytes)) as ShardReply;
+  return replyOf(packr.unpack(look(bytes)) as ReplyValues);
 }
 
+// hot
+function valuesOf({ outcome, events, motions, record, released }: ShardReply) {
+  const { counts, nextDeadlineMs, dirtyCount, effects, rows, backgroundRows, positions, zoneMoves, answers } = outcome;
+  const { processed, outdated, rejected, outliers, entries, exits, motions: moved } = counts;
+  return [
+    [processed, outdated, rejected, outliers, entries, exits, moved],
+    [nextDeadlineMs, dirtyCount, effects, rows, backgroundRows, positions, zoneMoves, answers],
+    events.map((each) => [each.variant, each.bytes, each.ends, each.fields, each.positions] as const),
+    motions,
+    record,
+    released,
+  ] as const;
+}
+
+// hot
+function replyOf([counted, ofStep, batches, motions, record, released]: ReplyValues): ShardReply {
+  const [processed, outdated, rejected, outliers, entries, exits, moved] = counted;
+  const [nextDeadlineMs, dirtyCount, effects, rows, backgroundRows, positions, zoneMoves, answers] = ofStep;
+  const counts = { processed, outdated, rejected, outliers, entries, exits, motions: moved } as StepCounts;
+  const outcome = { rows, backgroundRows, effects, dirtyCount, answers, zoneMoves, counts, nextDeadlineMs };
+  return {
+    outcome: positions === undefined ? outcome : { ...outcome, positions },
+    events: batches.map(eventBatchOf),
+    motions,
+    ...(record && { record }),
+    ...(released && { released }),
+  };
+}
+
+function eventBatchOf([variant, bytes, ends, fields, positions]: ReplyValues[2][number]): EventBatch {
+  const batch = { variant, bytes, ends, fields };
+  return positions === undefined ? batch : { ...batch, positions };
+}
+
+/** Unpacks what `packMotions` has packed. */
 export function unpackMotions(bytes: Uint8Array): Motion[] {
   return packr.unpack(bytes) as Motion[];
 }

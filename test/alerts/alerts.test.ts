@@ -234,7 +234,7 @@ test('An action that cannot be stored is rejected, and stored when the database 
   const [alert] = alerts.list();
   assert.ok(alert);
   store.isFailing = true;
-  await assert.rejects(alerts.act('acknowledge', [alert.id]), { code: 'HUB_UNAVAILABLE' });
+  await assert.rejects(alerts.act({ act: 'acknowledge' }, [alert.id], { via: 'rest' }), { code: 'HUB_UNAVAILABLE' });
   assert.deepEqual(listed(), [['t', 'raised', 1, false]]);
   store.isFailing = false;
   await pass(2000);

@@ -319,7 +319,7 @@ const CASES: readonly Case[] = [
     rule: { kind: 'entry' },
     steps: [
       [1, [entered('f', 't')], ['f t raised']],
-      [2, [{ what: 'acknowledge', ids: ['a1', 'nobody'] }], ['f t acknowledged']],
+      [2, [{ what: 'acted', action: { act: 'acknowledge' }, ids: ['a1', 'nobody'] }], ['f t acknowledged']],
       [3, [left('f', 't')], ['f t cleared, over']],
       [4, [entered('f', 't')], ['f t raised']],
     ],
@@ -329,7 +329,7 @@ const CASES: readonly Case[] = [
     rule: { kind: 'entry' },
     steps: [
       [1, [entered('f', 't')], ['f t raised']],
-      [2, [{ what: 'clear', ids: ['a1'] }], ['f t cleared']],
+      [2, [{ what: 'acted', action: { act: 'clear' }, ids: ['a1'] }], ['f t cleared']],
       [3, [{ what: 'changed' }], []],
       [4, [left('f', 't')], ['f t cleared, over']],
       [5, [entered('f', 't')], ['f t raised']],
@@ -412,7 +412,7 @@ const CASES: readonly Case[] = [
       [1, [crossed('f', 't', 'right'), crossed('g', 't', 'left')], []],
       [2, [crossed('f', 't', 'left')], ['f t raised, over']],
       [3, [crossed('f', 't', 'left')], ['f t raised, over']],
-      [4, [{ what: 'acknowledge', ids: ['a1'] }], ['f t cleared, over']],
+      [4, [{ what: 'acted', action: { act: 'acknowledge' }, ids: ['a1'] }], ['f t cleared, over']],
       [5, [crossed('f', 't', 'left')], ['f t raised, over']],
     ],
   },
@@ -545,7 +545,11 @@ test('after a restart open alerts end with their conditions, and cleared ones ar
   site.at(1000);
   const of = (trackable: string) => [...site.state.alerts.values()].filter((alert) => alert.trackable_id === trackable);
   const ids = (trackable: string) => of(trackable).map(({ id }) => id);
-  site.at(2000, { what: 'clear', ids: ids('t') }, { what: 'acknowledge', ids: ids('u') });
+  site.at(
+    2000,
+    { what: 'acted', action: { act: 'clear' }, ids: ids('t') },
+    { what: 'acted', action: { act: 'acknowledge' }, ids: ids('u') },
+  );
   const again = new Site([]);
   again.state = watchState(site.state.alerts.values());
   assert.deepEqual(again.at(3000, site.inside({ t: 0, u: 0 })), ['f v raised, over']);
@@ -558,7 +562,7 @@ test('a condition without room for its alert is counted, and raised as soon as t
   assert.deepEqual(site.at(2, entered('f', 'v'), entered('g', 'v')), []);
   assert.deepEqual([site.state.dropped, site.state.raisedTotal], [2, 2]);
   assert.deepEqual(unraisedCounts(site.state), { info: 0, warning: 2, critical: 0 });
-  assert.deepEqual(site.at(3, { what: 'clear', ids: ['a1'] }), ['a1 removed', 'f v raised']);
+  assert.deepEqual(site.at(3, { what: 'acted', action: { act: 'clear' }, ids: ['a1'] }), ['a1 removed', 'f v raised']);
   assert.deepEqual(site.at(4, left('g', 'v')), []);
   assert.deepEqual(unraisedCounts(site.state), { info: 0, warning: 0, critical: 0 });
 });
@@ -616,6 +620,19 @@ test('a displaced alert whose condition holds is raised again when there is room
   assert.equal(site.state.alerts.get('a3')?.severity, 'critical');
 });
 
+test('An entry that the shards know before its event raises an alert, also if other rules begin in between', () => {
+  const open = () => new Site([{ kind: 'entry' }]);
+  const stays = [{ fenceId: 'f', trackableId: 't', sinceMs: 0 }];
+  const [known, missed] = [open(), open()];
+  assert.deepEqual(known.at(1, { what: 'rules', rules: known.rules, stays, isComplete: true }), []);
+  assert.deepEqual(known.at(2, entered('f', 't')), ['f t raised']);
+  assert.deepEqual(known.at(3, { what: 'rules', rules: known.rules, stays: [], isComplete: true }), []);
+  assert.deepEqual(known.at(4, entered('f', 't')), [], 'its exit is still to come');
+  // After lost events, the shards are right.
+  assert.deepEqual(missed.at(1, { what: 'rules', rules: missed.rules, stays }), []);
+  assert.deepEqual(missed.at(2, entered('f', 't')), []);
+});
+
 test('after random events a subject has at most one alert that is not closed, and conditions match the objects inside', () => {
   const dice = diceOf(4711);
   const pick = <T>(list: readonly T[]): T => list[dice(list.length)] as T;
@@ -632,7 +649,8 @@ test('after random events a subject has at most one alert that is not closed, an
         dice(2) === 0
           ? entered(pick(['f', 'g']), pick(['t', 'u', 'v']))
           : left(pick(['f', 'g']), pick(['t', 'u', 'v']));
-      const act: WatchEvent = { what: dice(2) === 0 ? 'acknowledge' : 'clear', ids: ids.length > 0 ? [pick(ids)] : [] };
+      const action = { act: dice(2) === 0 ? ('acknowledge' as const) : ('clear' as const) };
+      const act: WatchEvent = { what: 'acted', action, ids: ids.length > 0 ? [pick(ids)] : [] };
       site.at(nowMs, dice(10) < 7 ? crossing : act);
       const { alerts, current, holding, inside } = site.state;
       assert.ok(alerts.size <= 8);

@@ -8,6 +8,7 @@ import { NONE } from '../../src/alerts/alert_room.ts';
 import { ALERT_RULES } from '../../src/entities/alert_rules.ts';
 import { SINKS } from '../../src/entities/sinks.ts';
 import { API_KEYS } from '../../src/entities/api_keys.ts';
+import { ALERT_SNOOZES } from '../../src/entities/alert_snoozes.ts';
 import { WALK_TESTS } from '../../src/entities/walk_tests.ts';
 import { SOURCES } from '../../src/entities/sources.ts';
 import { type DocumentKind, Documents } from '../../src/entities/documents.ts';
@@ -126,6 +127,7 @@ export function openApi(
     acceptProximities: (values, accept) => void accepted.push({ what: 'proximities', values, options: accept }),
     alerts: {
       rules: documents(ALERT_RULES),
+      snoozes: { documents: documents(ALERT_SNOOZES), create: (body) => documents(ALERT_SNOOZES).create(body) },
       list: () => [],
       get(id) {
         throw errorWith('HUB_NOT_FOUND', `Cannot find alert "${id}": none has that id`);

@@ -32,6 +32,16 @@ test('EventCounter uses the time of the first event, even if a later one has a b
   assert.ok(Math.abs(counted.latencies.percentiles().p50 - 100) < 1);
 });
 
+test('EventCounter measures exits by themselves as well', () => {
+  const counted = new EventCounter(MARKS['fence_events'] as Marks, () => NOW_US, { agesOfAll: true });
+  const entry = { id: 'a', fence_id: 'f', entry_time: '2027-01-15T08:00:00.400Z' };
+  counted.frame(frameOf(entry, { ...entry, exit_time: '2027-01-15T08:00:00.490Z' }));
+  assert.equal(counted.latencies.percentiles().count, 2);
+  const { count, p50 } = counted.latenciesApart.percentiles();
+  assert.equal(count, 1);
+  assert.ok(Math.abs(p50 - 10) < 0.1, `${p50} ms`);
+});
+
 test('EventCounter parses times with a fraction of any length', () => {
   for (const [fraction, ms] of [
     ['.4985', 1.5],

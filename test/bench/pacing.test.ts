@@ -42,6 +42,20 @@ describe('Pacing of an open loop', () => {
     assert.ok(pacing.isOver(nowUs));
   });
 
+  test('sends the messages of a burst together, and none in a pause', () => {
+    const pause = { fromUs: SECOND / 2, us: SECOND };
+    const uneven = { ...wanted, burstUs: 25_000, pause, endUs: 2 * SECOND };
+    const { sent } = simulate(uneven, { untilUs: 3 * SECOND, tickUs: 500, serviceUs: () => 100 });
+    assert.equal(sent.length, 1000, 'as many as without a pause');
+    const times = sent.map(({ dueUs }) => dueUs);
+    assert.ok(times.every((dueUs) => dueUs % 25_000 === 0));
+    assert.equal(times.filter((dueUs) => dueUs === 25_000).length, 25);
+    assert.deepEqual(
+      times.filter((dueUs) => dueUs >= pause.fromUs && dueUs < pause.fromUs + pause.us),
+      [],
+    );
+  });
+
   test('charges a pause to every message that was due during it', () => {
     const pauseUntil = 500_000;
     const serviceUs = (at: number): number => (at < 100_000 ? 100 : Math.max(100, pauseUntil - at));

@@ -46,6 +46,7 @@ test('judge compares the exact values, not the displayed ones, with the targets'
     'through_per_s at least 250,000': false,
     'event_p50_ms under 3 at half of the maximum': true,
     'event_p99_ms under 10 at half of the maximum': false,
+    'exit_event_p50_ms at most 5 at half of the maximum': false,
     'lost 0': true,
   });
   const ws = { ...BATCH, profile: 'ws', seen_per_s: 99_998 };

@@ -206,7 +206,7 @@ test('migrate tries its steps on a copy first, and then applies them', async () 
   makeVersion1(path, { entities: [zone('a')], rows: [row(2)] });
   const before = readFileSync(path);
   const tried = await runCliIn(folder, 'migrate', '--dry-run');
-  assert.match(tried.out, /can be migrated \(tested on a copy, nothing was changed\) from version 1 to 7 in/);
+  assert.match(tried.out, /can be migrated \(tested on a copy, nothing was changed\) from version 1 to 8 in/);
   assert.match(tried.out, /\n {2}2\. Keep settings in a table of their own/);
   assert.deepEqual(readFileSync(path), before);
   assert.deepEqual(
@@ -214,9 +214,9 @@ test('migrate tries its steps on a copy first, and then applies them', async () 
     [],
   );
   const taken = await runCliIn(folder, 'migrate');
-  assert.match(taken.out, /was migrated from version 1 to 7 in/);
-  assert.match((await runCliIn(folder, 'migrate')).out, /has the current version 7: nothing to migrate/);
-  assert.equal(readdirSync(folder).filter((name) => name.endsWith('.bak')).length, 6);
+  assert.match(taken.out, /was migrated from version 1 to 8 in/);
+  assert.match((await runCliIn(folder, 'migrate')).out, /has the current version 8: nothing to migrate/);
+  assert.equal(readdirSync(folder).filter((name) => name.endsWith('.bak')).length, 7);
   assert.deepEqual([tried.code, taken.code, zonesIn(path)], [0, 0, ['a']]);
   assert.ok(statSync(path).size > 0);
 });
@@ -240,5 +240,5 @@ test('A migration that is killed at any moment is complete or has not happened, 
   store.close();
   assert.deepEqual([kept.entities.length, kept.rows.length], [20_000, 20_000]);
   assert.deepEqual(kept.entities, entities);
-  assert.match((await runCliIn(folder, 'check')).out, /\nversion 7 \(current\).*\nNo problems found\n$/s);
+  assert.match((await runCliIn(folder, 'check')).out, /\nversion 8 \(current\).*\nNo problems found\n$/s);
 });

@@ -26,9 +26,9 @@ test('the entities of the demo match the model', () => {
   );
 });
 
-test('the 12 fences of the demo use all members of a fence', () => {
+test('the 13 fences of the demo use all members of a fence', () => {
   const fences = demoFences();
-  assert.equal(fences.length, 12);
+  assert.equal(fences.length, 13);
   const used = new Set(fences.flatMap((fence) => Object.keys(fence)));
   assert.deepEqual(
     Object.keys(Fence.properties).filter((field) => !used.has(field)),
@@ -54,7 +54,7 @@ test('demo creates the site, then sends 10 times a second, and reports', async (
   assert.deepEqual({ code, out }, { code: 0, out: '' });
   assert.match(
     err,
-    /^zones: 3 created, 0 updated, 0 rejected\nfences: 12 created.*\ntrackables: 40 created.*\nFeeding 40 tags into /,
+    /^zones: 3 created, 0 updated, 0 rejected\nfences: 13 created.*\ntrackables: 40 created.*\nFeeding 40 tags into /,
   );
   assert.match(err, /\nStopped\. \d+ s {2}\d+ locations {2}\d+ gate readings {2}entries [1-9]/);
   const batches = asked(hub, '/providers/locations') as unknown[][];

@@ -1,15 +1,29 @@
 import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { freePort } from '../../bench/process/free_port.ts';
+import { MOSQUITTO } from '../../bench/process/mosquitto.ts';
+import { natsProgram } from '../../bench/process/nats_program.ts';
 import type { Check, Finding, Machine } from '../../src/cli/doctor/finding.ts';
 import { checkFolders, checkMachine } from '../../src/cli/doctor/machine_checks.ts';
-import { checkCertificate, checkIdentityServer, checkPort, checkServers } from '../../src/cli/doctor/network_checks.ts';
+import {
+  checkCertificate,
+  checkIdentityServer,
+  checkOpcuaPort,
+  checkPort,
+  checkUdpPorts,
+} from '../../src/cli/doctor/network_checks.ts';
+import { checkBroker, checkDatabase, checkNats } from '../../src/cli/doctor/server_checks.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { testNats } from '../cluster/test_nats.ts';
+import { Broker } from '../mqtt/brokers.ts';
 import { makeCertificate, writeCertificate } from '../support/certificates.ts';
 import { startCliWith } from './run_cli.ts';
 
@@ -110,14 +124,119 @@ test('The doctor checks the certificate, its dates and its key', async () => {
   assert.deepEqual(states(await found(checkCertificate, settings)), ['error']);
 });
 
-test('The doctor checks that each server accepts connections', async () => {
+test('The doctor checks the ports of the OPC UA server and of sources', async () => {
   const { free, used } = await ports();
-  const broker = `mqtt_address: 127.0.0.1\nmqtt_port: ${used}`;
-  assert.deepEqual(states(await found(checkServers, broker)), ['ok']);
-  const servers = `cluster_servers: ["nats://127.0.0.1:${used}", "nats://127.0.0.1:${free}"]`;
-  const findings = await found(checkServers, servers);
-  assert.deepEqual(states(findings), ['ok', 'error']);
-  assert.equal(findings[1]?.text, `Cannot connect to the NATS server 127.0.0.1:${free}: ECONNREFUSED`);
+  assert.deepEqual(await found(checkOpcuaPort), []);
+  assert.deepEqual(states(await found(checkOpcuaPort, `opcua_port: ${free}`)), ['ok']);
+  const [taken] = await found(checkOpcuaPort, `opcua_port: ${used}`);
+  assert.equal(taken?.text, `Another program listens on port ${used} of 127.0.0.1`);
+  const server = createServer((socket) => socket.once('data', () => socket.end('ACKF')));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  assert.match((await found(checkOpcuaPort, `opcua_port: ${port}`))[0]?.text ?? '', /^An OPC UA server runs on port/);
+
+  const socket = createSocket('udp4');
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  after(() => socket.close());
+  const sources = (hubPort: number) => `source_udp_ports: [${socket.address().port}]\nport: ${hubPort}`;
+  assert.deepEqual(await found(checkUdpPorts), []);
+  const [busy] = await found(checkUdpPorts, sources(free));
+  assert.equal(busy?.text, `Cannot receive on UDP port ${socket.address().port}: EADDRINUSE`);
+  assert.match((await found(checkUdpPorts, sources(used)))[0]?.text ?? '', /is in use, probably by this hub$/);
+});
+
+test('The doctor checks folders as the user of the hub', { skip: process.getuid?.() !== 0 && 'not root' }, async () => {
+  const file = join(folder, 'data.dat');
+  writeFileSync(file, '');
+  chmodSync(folder, 0o755);
+  process.seteuid?.(65_534);
+  try {
+    const [place, owner] = await found(checkFolders);
+    assert.match(place?.text ?? '', new RegExp(`^Cannot write to the data folder ${folder}: EACCES`));
+    assert.match(owner?.text ?? '', new RegExp(`^Cannot write ${file}: EACCES`));
+  } finally {
+    process.seteuid?.(0);
+    rmSync(file);
+  }
+});
+
+const REFUSED = [
+  ['MQTT broker', checkBroker, (port: number) => `mqtt_address: 127.0.0.1\nmqtt_port: ${port}`],
+  ['NATS server', checkNats, (port: number) => `cluster_servers: ["nats://127.0.0.1:${port}"]`],
+  [
+    'database',
+    checkDatabase,
+    (port: number) => `db_type: widecolumn\nwidecolumn_hosts: [127.0.0.1]\nwidecolumn_port: ${port}`,
+  ],
+] as const;
+
+for (const [what, check, settings] of REFUSED) {
+  test(`The doctor reports that the ${what} is absent`, async () => {
+    const { free } = await ports();
+    assert.deepEqual(await found(check), []);
+    const [absent] = await found(check, settings(free));
+    assert.equal(absent?.text, `Cannot connect to the ${what} 127.0.0.1:${free}: ECONNREFUSED`);
+  });
+}
+
+// A driver waits 12 s for the answer of a database, and its sockets end later.
+for (const [what, check, settings] of REFUSED.filter(([, each]) => each !== checkDatabase)) {
+  test(`The doctor reports that another program answers as the ${what}`, async () => {
+    const { used } = await ports();
+    const [other, ...rest] = await found(check, settings(used));
+    assert.deepEqual([other?.state, rest], ['error', []]);
+    assert.match(other?.text ?? '', new RegExp(`127\\.0\\.0\\.1:${used}`));
+  });
+}
+
+test('The doctor checks the login at the broker', {
+  skip: MOSQUITTO === undefined && 'there is no mosquitto',
+}, async (t) => {
+  const passwords = join(folder, 'passwords');
+  assert.equal(spawnSync('mosquitto_passwd', ['-c', '-b', passwords, 'hub', 'secret']).status, 0);
+  chmodSync(passwords, 0o644);
+  const broker = await Broker.start('mosquitto', { lines: ['allow_anonymous false', `password_file ${passwords}`] });
+  t.after(() => broker.close());
+  const settings = (password: string) => {
+    return `mqtt_address: 127.0.0.1\nmqtt_port: ${broker.port}\nmqtt_user: hub\nmqtt_password: ${password}`;
+  };
+  assert.deepEqual(await found(checkBroker, settings('secret')), [
+    { state: 'ok', text: `The MQTT broker 127.0.0.1:${broker.port} accepts the hub` },
+  ]);
+  const [wrong] = await found(checkBroker, settings('wrong'));
+  assert.match(
+    wrong?.text ?? '',
+    /does not accept the hub: the broker (refuses mqtt_user|does not authorize this hub)/,
+  );
+});
+
+const nats = await testNats({ more: 'authorization { user: hub, password: secret }' });
+
+test('The doctor checks the login at NATS servers, and JetStream', { skip: nats.skip }, async () => {
+  const [server] = nats.servers.servers;
+  const settings = (password: string) => {
+    const login = `cluster_username: hub\ncluster_password: ${password}`;
+    return `cluster_servers: ["nats://127.0.0.1:${server?.port}"]\n${login}`;
+  };
+  assert.deepEqual(await found(checkNats, settings('secret')), [
+    { state: 'ok', text: `The NATS server 127.0.0.1:${server?.port} accepts the hub, and offers JetStream` },
+  ]);
+  const [wrong] = await found(checkNats, settings('wrong'));
+  assert.match(wrong?.text ?? '', /cannot be used: .*[Aa]uthorization/);
+});
+
+test('The doctor reports a NATS server without JetStream', { skip: nats.skip }, async (t) => {
+  const program = await natsProgram();
+  assert.ok('path' in program);
+  const port = await freePort();
+  const server = spawn(program.path, ['--addr', '127.0.0.1', '--port', String(port)], { stdio: 'ignore' });
+  t.after(() => server.kill());
+  const settings = `cluster_servers: ["nats://127.0.0.1:${port}"]`;
+  let [finding] = await found(checkNats, settings);
+  while (finding?.text.includes('ECONNREFUSED')) [finding] = await found(checkNats, settings);
+  assert.equal(finding?.text, `The NATS server 127.0.0.1:${port} cannot be used: it offers no JetStream`);
 });
 
 test('The doctor checks the identity server, and warns about a hub open to the network', async () => {

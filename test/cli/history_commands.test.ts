@@ -54,6 +54,36 @@ describe('The commands of the history', () => {
     assert.match(out, /^motions: nothing$/m);
   });
 
+  test('export replaces ids by pseudonyms, which are the same in each export with the same key only', async () => {
+    writeFileSync(file('key'), 'k'.repeat(32));
+    const rowsOf = async (name: string, topic: string, ...options: readonly string[]) => {
+      const { code, err } = await run('export', '--topic', topic, '--out', file(name), '--pseudonymize', ...options);
+      assert.equal(code, 0, err);
+      const duck = await Duck.open({ memoryMb: 128, spillFolder: undefined });
+      const rows = await duck.rows(`FROM read_parquet(${sqlText(file(name))})`);
+      duck.close();
+      return rows;
+    };
+    const locations = await rowsOf('p1.parquet', 'locations', file('key'));
+    const events = await rowsOf('p2.parquet', 'fence_events', file('key'));
+    const ofRandomKey = await rowsOf('p3.parquet', 'locations');
+    const pseudonyms = (rows: typeof locations, column: string) => [...new Set(rows.map((row) => row[column]))];
+    const [pseudonym] = pseudonyms(locations, 'id');
+    assert.match(String(pseudonym), /^[0-9a-f]{32}$/);
+    assert.deepEqual(pseudonyms(locations, 'provider_id'), [pseudonym]);
+    assert.deepEqual(pseudonyms(events, 'object_id'), [pseudonym]);
+    assert.deepEqual([locations.length, events.length], [180, 180]);
+    assert.notEqual(pseudonyms(ofRandomKey, 'id')[0], pseudonym);
+    for (const { properties, event, fence_id: fence } of [...locations, ...events]) {
+      assert.deepEqual([properties ?? null, event ?? null], [null, null]);
+      assert.ok(fence === undefined || String(fence).length === 36);
+    }
+    writeFileSync(file('short'), 'k');
+    const { code, err } = await run('export', '--out', file('p4.csv'), '--pseudonymize', file('short'));
+    assert.equal(code, 1);
+    assert.match(err, /must have at least 32 bytes, found 1/);
+  });
+
   test('export writes a half-open span in each format, with the recorded rows', async () => {
     const span = ['--from', at(10), '--to', at(70)];
     for (const name of ['span.parquet', 'span.csv', 'span.geojson']) {

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { withDuck } from '../../src/cli/data/history_files.ts';
-import { openTestHub, type TestHub } from '../support/running_hub.ts';
-import { runCli, temporaryFile } from './run_cli.ts';
+import { HALL, square } from '../support/hall.ts';
+import { openTestHub, type TestHub, whileHubRuns } from '../support/running_hub.ts';
+import { runCli, startCliWith, temporaryFile } from './run_cli.ts';
 
 const CSV = [
   'Tag;Lon;Lat;When',
@@ -102,4 +105,59 @@ test('A file without positions, or with an unknown column or map, is rejected wi
     assert.equal(code, 1);
     assert.match(err, message);
   }
+});
+
+test('Positions are written into the history of a stopped hub, with motions of trackables and without events', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'hub-import-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const settings = { history: true };
+  await whileHubRuns(folder, settings, async (hub) => {
+    assert.equal((await hub.post('/zones', HALL)).status, 201);
+    assert.equal((await hub.post('/fences', square({ name: 'Dock' }))).status, 201);
+  });
+  const file = temporaryFile(t, 'positions.csv', CSV);
+  const env = { HUB_CONFIG_PATH: folder, HUB_HISTORY: 'true', HUB_HISTORY_RETENTION_DAYS: 'null' };
+  const run = (...args: readonly string[]) => startCliWith(env, 'import', ...args, '--into-history').finished;
+  const first = await run(file, ...COLUMNS, '--make-trackables');
+  assert.equal(first.code, 0, first.err);
+  assert.match(
+    first.out,
+    /Read 5 rows, 1 of them without a position\nWrote 3 locations and 3 motions to .*, rejected 1 locations\n$/,
+  );
+  assert.match(first.err, /Rejected: row 5: position\.coordinates/);
+  const local = ['id,x,y,time', 'a,5,5,2026-07-01T12:00:00Z', 'l,50,50,2026-07-01T12:00:00Z'].join('\n');
+  const second = await run(temporaryFile(t, 'local.csv', local), '--zone', 'hall');
+  assert.equal(second.code, 0, second.err);
+  assert.match(second.out, /Wrote 2 locations and 1 motions/);
+
+  await whileHubRuns(folder, settings, async (hub) => {
+    const span = 'from=2026-07-01T00:00:00Z&to=2026-07-02T00:00:00Z';
+    const pointsOf = async (path: string) => {
+      const { status, body, text } = await hub.get(`${path}/history?${span}`);
+      assert.equal(status, 200, text);
+      return (body.points as { time: string; longitude: number; latitude: number; x?: number }[]).map((point) => [
+        point.time,
+        Number(point.longitude.toFixed(4)),
+        Number(point.latitude.toFixed(4)),
+      ]);
+    };
+    const points = [
+      ['2026-07-01T10:00:01.000Z', 8.1, 50],
+      ['2026-07-01T10:00:02.000Z', 8.2, 50],
+      ['2026-07-01T12:00:00.000Z', 9.0001, 50],
+    ];
+    assert.deepEqual(await pointsOf('/providers/a'), points);
+    const trackables = (await hub.get('/trackables/summary')).body as { readonly id: string; readonly name: string }[];
+    assert.deepEqual(trackables.map(({ name }) => name).toSorted(), ['a', 'b']);
+    const named = trackables.find(({ name }) => name === 'a');
+    assert.deepEqual(await pointsOf(`/trackables/${named?.id}`), points);
+    assert.equal((await pointsOf('/providers/l')).length, 1);
+    assert.equal((await hub.get('/providers/a/location')).status, 404);
+    const running = await run(file, ...COLUMNS);
+    assert.equal(running.code, 1);
+    assert.match(running.err, /data\.dat/);
+  });
+  const off = await startCliWith({ HUB_CONFIG_PATH: folder }, 'import', file, ...COLUMNS, '--into-history').finished;
+  assert.equal(off.code, 1);
+  assert.match(off.err, /into the history: the hub records no positions \(history, history_topics\)/);
 });

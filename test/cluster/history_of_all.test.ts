@@ -146,6 +146,18 @@ test('Every hub answers from the rows of all hubs, like a single hub', { skip },
   assert.equal(events[0]?.text, events[1]?.text);
   assert.equal(events[0]?.body.events.length, 40);
 
+  // Any hub erases the rows of all hubs.
+  const [anna, bernd] = [trackableOf('tag-20'), trackableOf('tag-21')];
+  const erased = await b.delete(`/trackables/${anna}/history`);
+  assert.deepEqual([erased.status, erased.body.motions, erased.body.missing_hubs], [200, 24, undefined]);
+  const motions = (
+    await Promise.all([a, b].map(({ folder }) => rowsBelow(`${folder}/history`, 'motions', 'id')))
+  ).flat();
+  assert.deepEqual(
+    [anna, bernd].map((id) => motions.filter((row) => row['id'] === id).length),
+    [0, 24],
+  );
+
   // A hub that has left is named, wherever its rows may be part of the answer.
   await b.hub.close();
   for (const path of [PATHS[0], `/analytics/dwell?from=2026-03-01T10:00:00Z`]) {
@@ -154,6 +166,7 @@ test('Every hub answers from the rows of all hubs, like a single hub', { skip },
     assert.deepEqual(body.missing_hubs, ['b'], path);
     assert.match(String(headers['warning']), /^199 hub "hub b has not answered, its rows are missing"$/);
   }
+  assert.deepEqual((await a.delete(`/trackables/${bernd}/history`)).body.missing_hubs, ['b']);
 });
 
 /** The elements of all parts of a list, as JSON; of tracks each position. */

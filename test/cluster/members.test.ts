@@ -109,6 +109,15 @@ describe('suspects', () => {
     assert.deepEqual(suspected(members, 1e9), ['a']);
   });
 
+  test('names one without responders at once if a later member has its name', () => {
+    const again: Signal = { is: 'join', sequence: 5, atMs: 0, incarnation: 'b', name: 'hub a', protocols: [1] };
+    const members = play([again], cluster(['a']));
+    assert.deepEqual(suspected(members, 1999), []);
+    assert.deepEqual(suspected(play([noResponders('a', 1)], members), 1), ['a']);
+    // The later one is judged as any other.
+    assert.deepEqual(suspected(play([noResponders('b', 1)], members), 999), []);
+  });
+
   test('never waits longer for one without responders than for others', () => {
     const hasty = openMembers('me', { suspectMs: 600 });
     const members = play([up(0), join(1, 'me'), join(2, 'a'), noResponders('a', 1)], hasty);
@@ -159,6 +168,17 @@ describe('accusation', () => {
     });
   }
 
+  test('is made of a restarted hub right after a reconnection, and of no other one', () => {
+    const again: Signal = { is: 'join', sequence: 5, atMs: 0, incarnation: 'b', name: 'hub a', protocols: [1] };
+    const before = cluster(['a', 'c'], { keptAtMs: Number.NEGATIVE_INFINITY });
+    const silent = play([again, { is: 'down' }, up(now), kept(now)], before);
+    assert.equal(accusation(silent, now), 'reconnected');
+    const gone = play([noResponders('a', now), noResponders('c', now)], silent);
+    assert.equal(accusation(gone, now), 'may');
+    assert.deepEqual(look(gone, now).steps.map(show), ['seal a']);
+    assert.deepEqual(look(gone, now + 1000).steps.map(show), ['append']);
+  });
+
   test('is not made before this hub has applied its own join', () => {
     assert.equal(accusation(play([up(0), join(1, 'a'), kept(now)]), now), 'notMember');
   });
@@ -170,6 +190,25 @@ test('nextLookMs names the end of the 3 s after a reconnection', () => {
 });
 
 describe('look', () => {
+  test('gives the partitions of a hub that has started again to its next process, when all have', () => {
+    const again = (incarnation: string, name: string, sequence: number): Signal => {
+      return { is: 'join', sequence, atMs: 0, incarnation, name, protocols: [1] };
+    };
+    const map = firstMap({ members: ['a', 'c'] });
+    const joined = [up(-10_000), join(1, 'a'), join(2, 'c'), { is: 'map', sequence: 3, map } as const];
+    const back = [again('me', 'hub a', 4), again('d', 'hub c', 5), kept(0)];
+    const restarted = play([...joined, ...back, noResponders('a', 1), noResponders('c', 1)]);
+    const { steps } = look(play([sealed('a')], look(restarted, 10).members), 20);
+    const owners = steps.flatMap((step) => (step.do === 'expel' ? (step.map?.owners ?? []) : []));
+    assert.deepEqual(
+      Object.entries(Object.groupBy(owners, (owner) => owner)).map(([of, all]) => [of, all?.length]),
+      [
+        ['me', 128],
+        ['c', 128],
+      ],
+    );
+  });
+
   const three = (): Members => cluster(['a', 'b'], { keptAtMs: 0 });
   /** At `nowMs` a message of b arrives, and an append is stored. */
   const well = (nowMs: number): Signal[] => [beat('b', nowMs), kept(nowMs)];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Bus } from '../../src/cluster/nats/bus.ts';
 import { applied, EMPTY_STATE, isSettled } from '../../src/cluster/config/config_state.ts';
-import { MOVED_SHARE, type PartitionMap } from '../../src/cluster/membership/partition_map.ts';
+import { MOVED_SHARE, type PartitionMap, partitionsOf } from '../../src/cluster/membership/partition_map.ts';
 import { openClock, schedule } from '../../src/time/clock.ts';
 import { type Dice, diceOf } from '../support/dice.ts';
 import { up, utf8 } from './contract.ts';
@@ -217,6 +217,24 @@ describe('A takeover', () => {
       world.cluster.kill(world.cluster.leaderOf('hub_CONFIG'));
       // An election takes 9 s; a connection to the failed server is given up after 5 s, and no member is accused for 3 s then.
       await world.until(() => ownersAt(other)[0] === 'h2', 3000 + 5000 + 9000 + 1000);
+    }
+  });
+
+  test('gives a hub that has started again the partitions of its previous process at once', async (context) => {
+    for (let seed = 1; seed <= 4; seed++) {
+      const world = new HubWorld(context, seed);
+      const several = { ownersMax: 3 };
+      const [other, , killed] = await world.start(3, several);
+      assert.ok(killed && other);
+      const countOf = (member: string): number => partitionsOf(other.membership.map, member);
+      await world.until(() => countOf(killed.incarnation) >= 85, 60_000);
+      await world.clock.wait(1000);
+      const count = countOf(killed.incarnation);
+      world.kill(killed);
+      const next = world.add({ ...several, hubName: `hub ${killed.incarnation}` });
+      await next.start();
+      await world.until(() => countOf(killed.incarnation) === 0, 300);
+      assert.equal(countOf(next.incarnation), count);
     }
   });
 

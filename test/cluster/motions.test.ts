@@ -3,15 +3,16 @@ import { suite, test } from 'node:test';
 import { MOTIONS, type MotionsMessage } from '../../src/cluster/messages/messages.ts';
 import { MotionsIn, SILENT_MS } from '../../src/cluster/collisions/motions_in.ts';
 import { MotionsOut, type Passed } from '../../src/cluster/collisions/motions_out.ts';
-import { lend } from '../../src/model/borrowed.ts';
-import { type PackedMotions, pack } from '../../src/wire/messages.ts';
+import { copied, lend } from '../../src/model/borrowed.ts';
+import type { PackedMotions } from '../../src/wire/messages.ts';
+import { packMotions } from '../../src/wire/motion_bytes.ts';
 import { moved } from '../core/collision_motions.ts';
 
 const T0 = 1_700_000_000_000;
 
 function motionsOf(...seqs: readonly number[]): PackedMotions {
   const motions = seqs.map((seq) => moved(`t${seq}`, T0 + seq, { seq }));
-  return { packed: lend(pack(motions)), lastSeq: seqs.at(-1) ?? 0 };
+  return { packed: lend(copied(packMotions(motions))), lastSeq: seqs.at(-1) ?? 0 };
 }
 
 suite('what a hub sends of its motions', () => {
@@ -53,7 +54,10 @@ suite('what a hub sends of its motions', () => {
 
   test('is split into messages of about a megabyte, of which the last one has the watermark', async () => {
     const { out, passed, published } = opened();
-    const many = { packed: lend(pack(Array.from({ length: 12_000 }, () => moved('t', T0, { seq: 5 })))), lastSeq: 5 };
+    const many = {
+      packed: lend(copied(packMotions(Array.from({ length: 12_000 }, () => moved('t', T0, { seq: 5 }))))),
+      lastSeq: 5,
+    };
     out.beat();
     out.stepped(many);
     passed.seq = 6;

@@ -147,3 +147,20 @@ test('NatsBus reports why it cannot connect, and rejects unanswered requests', {
   bus.watch((status) => status.at === 'down' && status.why !== 'not connected yet' && resolve(status.why));
   assert.match(await promise, /refused/);
 });
+
+test('NatsBus repeats a request until it is answered, also over a new connection', { skip }, async (context) => {
+  const world = { ...(await natsWorld(context, nats)), name: 'repeats' };
+  const [a, b] = [world.bus('a'), world.bus('b')];
+  let count = 0;
+  const listening = b.subscribe('repeats.m', ({ reply }) => {
+    count++;
+    if (count === 1) world.cut('a');
+    if (count > 2) b.publish(reply, utf8('late'));
+  });
+  await Promise.all([listening.ready, up(a)]);
+  const read = (bytes: Parameters<typeof look>[0]): string => textOf(look(bytes));
+  const asked = a.request('repeats.m', utf8('?'), { timeoutMs: 30_000, repeatMs: 20, read });
+  await down(a);
+  world.restore('a');
+  assert.deepEqual(await asked, { at: 'answered', value: 'late' });
+});

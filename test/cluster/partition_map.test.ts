@@ -181,6 +181,20 @@ describe('afterLeave', () => {
     });
   }
 
+  test('gives its partitions to the preferred member up to its share, and the rest to those who have least', () => {
+    const members = ['a', 'b', 'next'];
+    const restarted = afterLeave(mapOf({ a: 86, gone: 85, other: 85 }), { gone: 'gone', members, preferred: 'next' });
+    assert.deepEqual(countsOf(restarted, members), [86, 0, 85]);
+    const more = afterLeave(mapOf({ a: 50, b: 100, gone: 106 }), { gone: 'gone', members, preferred: 'next' });
+    assert.deepEqual(countsOf(more, members), [70, 100, 86]);
+    const unknown = afterLeave(mapOf({ a: 100, b: 100, gone: 56 }), {
+      gone: 'gone',
+      members: ['a', 'b'],
+      preferred: 'x',
+    });
+    assert.deepEqual(countsOf(unknown, ['a', 'b']), [128, 128]);
+  });
+
   test('gives everything to one other member where one may own', () => {
     const after = afterLeave(mapOf({ b: PARTITIONS }, 'b'), { gone: 'b', members: ['d', 'c', 'a'], ownersMax: 1 });
     assert.deepEqual(countsOf(after, ['a', 'c', 'd']), [PARTITIONS, 0, 0]);

@@ -3,9 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { thisMachine } from '../../src/hub/machine.ts';
 import { openTestCluster } from '../support/running_cluster.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import { empty } from '../support/shared_hubs.ts';
+import { NatsProxy } from './nats_proxy.ts';
 import { testNats } from './test_nats.ts';
 
 const nats = await testNats();
@@ -52,4 +54,24 @@ test('Objects that were deleted and located again survive a restart of all hubs'
   await restart();
   assert.deepEqual(await located(), TAGS.toSorted());
   assert.equal((await hub.get('/trackables/motions')).body.length, TAGS.length);
+});
+
+test('A hub starts its shards while it waits for NATS', { skip: nats.skip }, async (t) => {
+  const proxy = await NatsProxy.open(nats.servers.servers[0]?.port ?? 0);
+  let hub: TestHub | undefined;
+  t.after(async () => {
+    await hub?.close();
+    proxy.close();
+  });
+  proxy.cut();
+  const machine = thisMachine();
+  const openThread: typeof machine.openThread = (file, options = {}) => {
+    proxy.restore();
+    return machine.openThread(file, { ...options, workerData: { ...options.workerData, isCold: true } });
+  };
+  const cluster = { cluster_servers: proxy.address, cluster_replicas: 1, cluster_name: `starts-${process.pid}` };
+  const settings = { ...cluster, cluster_hub_name: 'a', cluster_journal_max_size: 64 };
+  // The hub would give up after 10 s without NATS.
+  hub = await openTestHub(settings, { isAlone: true, machine: { ...machine, openThread } });
+  assert.equal((await hub.get('/providers')).status, 200);
 });

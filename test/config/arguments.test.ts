@@ -88,6 +88,12 @@ for (const [env, args, typed] of TAKEN) {
   });
 }
 
+test('An option that the script received is used, whatever npm is configured to', () => {
+  const env = { npm_lifecycle_event: 'start', npm_config_num_threads: 'true' };
+  for (const args of [['--num-threads', '3'], ['--num-threads=3'], ['--num_threads', '3']])
+    assert.deepEqual(problemsWith(args, env), []);
+});
+
 test('The usage lists every setting with its help, and ends with a line feed', () => {
   const usage = usageText();
   for (const key of KEYS) {

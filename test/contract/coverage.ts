@@ -51,6 +51,10 @@ const ALERTS: CoveredBy = [
   'e2e/alerts.test.ts',
   'alerts are raised by events, published at once, acknowledged and cleared, and survive a restart',
 ];
+const ALERT_TRIAGE: CoveredBy = [
+  'e2e/alert_triage.test.ts',
+  'alerts are assigned, commented on and snoozed, with their authors in the audit log, and after a restart',
+];
 const ALERT_ROOM: CoveredBy = [
   'e2e/alerts.test.ts',
   'many info alerts leave room for a critical one, and the rest are raised later',
@@ -132,6 +136,9 @@ export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   '/trackables/{trackable_id}/location': [PLACES],
   '/trackables/{trackable_id}/locations': [PLACES],
   '/trackables/{trackable_id}/motion': [PLACES],
+  '/trackables/{trackable_id}/forecast': [
+    ['e2e/forecasts.test.ts', 'A forecast says what a trackable will do at the fences around it'],
+  ],
   '/trackables/{trackable_id}/sensors': [SENSORS],
   '/trackables/{trackable_id}/providers': [RELATED],
   '/providers/{provider_id}/fences': [IN_FENCE],
@@ -152,12 +159,16 @@ export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   '/search': [['e2e/search.test.ts', 'A search finds the nearest objects, and those in a region']],
   '/alerts': [ALERTS],
   '/alerts/acknowledge': [ALERTS],
+  '/alerts/assign': [ALERT_TRIAGE],
   '/alerts/clear': [ALERTS],
+  '/alerts/comment': [ALERT_TRIAGE],
   '/alerts/rules': [ALERTS, ALERT_REFUSALS],
   '/alerts/rules/preview': [
     ['e2e/alerts.test.ts', 'long stays and long silences raise alerts, by the clock of the hub'],
   ],
   '/alerts/rules/{rule_id}': [ALERTS],
+  '/alerts/snoozes': [ALERT_TRIAGE],
+  '/alerts/snoozes/{snooze_id}': [ALERT_TRIAGE],
   '/alerts/summary': [ALERT_ROOM],
   '/alerts/{alert_id}': [ALERTS],
   '/alerts/{alert_id}/acknowledge': [ALERTS],
@@ -238,6 +249,10 @@ export const OF_SOCKET: readonly CoveredBy[] = [
   ['contract/socket_document.test.ts', 'describes the commands that the hub accepts, and its responses'],
 ];
 
+const FORECAST: CoveredBy = [
+  'e2e/forecasts.test.ts',
+  'A collision is forecast to subscribers of its trackables before it happens',
+];
 const EVERY_CHANGE: CoveredBy = [TOPICS, 'the topics of changes receive every change with its entity'];
 
 /** The WebSocket of remote procedure calls. */
@@ -258,6 +273,7 @@ export const OF_TOPICS: Readonly<Record<string, readonly CoveredBy[]>> = {
   trackable_motions: [[TOPICS, 'trackable_motions receive the trackable, its location and its shape']],
   'trackable_motions:geojson': [[TOPICS, 'a motion as its shape with its other members as properties']],
   collision_events: [[TOPICS, 'collision_events receive start, colliding and end, the mover first']],
+  collision_forecast: [FORECAST],
   proximity_updates: [[TOPICS, 'proximity_updates receive the events of that topic']],
   zone_changes: [EVERY_CHANGE],
   fence_changes: [EVERY_CHANGE],

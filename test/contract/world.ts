@@ -53,7 +53,8 @@ const GROUND_CONTROL_POINTS = [
 
 const hall = { type: 'uwb', foreign_id: 'hall', floor: 0, ground_control_points: GROUND_CONTROL_POINTS };
 const reader = { type: 'rfid', foreign_id: 'reader', position: point(8.6822, 50.111), radius: 2 };
-const provider = { type: 'uwb', sensors: { battery: 0.8 } };
+/** With a filter, since a forecast needs a velocity. */
+const provider = { type: 'uwb', sensors: { battery: 0.8 }, filter: { kind: 'cv', max_gap: 3_600_000 } };
 const trackable = { type: 'omlox', name: 'Vehicle 7', location_providers: ['tag-1'], radius: 1 };
 const dock = { name: 'Dock A', region: square(8.6821, 50.1109, 0.0005), timeout: 60_000, foreign_id: 'dock' };
 const anchor = { zone_id: 'hall', local_position: point(1, 2) };
@@ -129,6 +130,9 @@ export const BODIES: Readonly<Record<string, () => unknown>> = {
   'PUT /fences/fromlocal': () => fromLocal,
   'POST /fences/{fence_id}/events': () => ({ event_type: 'region_entry', provider_id: 'tag-1' }),
   'POST /alerts/acknowledge': () => ({ ids: [IDS['alert_id']] }),
+  'POST /alerts/assign': () => ({ ids: [IDS['alert_id']], assignee: 'Anna' }),
+  'POST /alerts/comment': () => ({ ids: [IDS['alert_id']], text: 'I look at it' }),
+  'POST /alerts/snoozes': () => alertSnooze(),
   'POST /alerts/clear': () => ({ ids: [IDS['alert_id']] }),
   'POST /search': () => ({ kind: 'provider', near: [7.6, 51.9] }),
   'POST /alerts/rules': () => alertRule,
@@ -165,6 +169,7 @@ export const BODIES: Readonly<Record<string, () => unknown>> = {
 /** Headers by operation, of operations with tokens of their own. */
 export const HEADERS: Record<string, Readonly<Record<string, string>>> = {};
 
+const alertSnooze = () => ({ rule_id: IDS['rule_id'], until: '2100-01-01T00:00:00Z' });
 const alertRule = { name: 'Somebody is there', kind: 'more_inside', more_than: 0 };
 /** Disabled, so that it connects to nothing. */
 const link = { name: 'Plant 2', url: 'http://127.0.0.1:9/v2', enabled: false };
@@ -215,8 +220,12 @@ export async function restore(hub: TestHub): Promise<void> {
     const created = await hub.post(path, { ...body, id });
     assert.equal(created.status, 201, created.text);
   }
-  const put = await hub.put('/providers/tag-1/location', location);
-  assert.equal(put.status, 204, put.text);
+  // A filter knows the velocity from the second location on.
+  for (const seconds of [1, 0]) {
+    const timestamp = new Date(Date.now() - seconds * 1000).toISOString();
+    const put = await hub.put('/providers/tag-1/location', { ...location, timestamp_generated: timestamp });
+    assert.equal(put.status, 204, put.text);
+  }
   if (!COLLECTIONS.has('/alerts/rules')) return;
   await untilImported(hub);
   IDS['link_id'] = await firstOf(hub, '/links', link);
@@ -229,6 +238,7 @@ export async function restore(hub: TestHub): Promise<void> {
   const { token } = (await hub.post(`/sources/${IDS['data_source_id']}/token`)).body as { token: string };
   HEADERS['POST /sources/{data_source_id}/data'] = { authorization: `Bearer ${token}` };
   IDS['rule_id'] = await firstOf(hub, '/alerts/rules', alertRule);
+  IDS['snooze_id'] = await firstOf(hub, '/alerts/snoozes', alertSnooze());
   // It is raised a moment after its rule is created, and stays when the rule is deleted.
   for (let left = LOOKS; left > 0; left--) {
     const [alert] = (await hub.get('/alerts')).body as { id: string }[];

@@ -169,15 +169,20 @@ describe('a fence event as GeoJSON', () => {
   });
 });
 
-test('The fence events of a step are in its outcome once, whatever views are requested', async () => {
+test('The fence events of a step in a journal are in its outcome once, whatever views are requested', async () => {
   const harness = await ShardHarness.open();
   const views: View[] = [{ crs: 'EPSG:4326', geojson: true }, { crs: 'EPSG:4326' }, { crs: 'local' }];
   const variants = views.map((view, id): Variant => ({ ...view, id, topic: 'fence_events' }));
   harness.tell(0, { kind: 'variants', variants }, zone(), fence(square({ id: 'dock' })));
+  harness.position = { shard: 1, step: 8 };
   harness.tell(1, inHall(1, [5, 5]));
   const { fenceEvents } = harness.outcomes.at(-1) ?? { fenceEvents: [] };
   const text = harness.events.find(({ variant }) => variant === 1)?.text;
   assert.deepEqual(fenceEvents, [[['dock', undefined, 'tag', undefined, 'region_entry', 'location_provider'], text]]);
   harness.tell(2, { kind: 'variants', variants: [] }, inHall(2, [50, 5]));
   assert.deepEqual(harness.outcomes.at(-1)?.fenceEvents, [], 'without subscribers');
+  harness.position = undefined;
+  harness.tell(3, { kind: 'variants', variants }, inHall(3, [5, 5]));
+  assert.ok((harness.outcomes.at(-1)?.events.length ?? 0) > 0);
+  assert.deepEqual(harness.outcomes.at(-1)?.fenceEvents, [], 'without a journal');
 });

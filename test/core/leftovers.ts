@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { DeadlineHeap } from '../../src/core/deadline_heap.ts';
+import { UntrackedRegions } from '../../src/core/fence/untracked.ts';
 import { FixSlab } from '../../src/core/location/fix_slab.ts';
 import type { ShardState } from '../../src/core/state.ts';
 import { Followers } from '../../src/core/zone/following.ts';
@@ -20,6 +21,7 @@ function sizeOf(name: string, value: unknown): number {
   if (BOUNDED.includes(name) || typeof value === 'function') return 0;
   if (value instanceof Map || value instanceof Set) return value.size;
   if (value instanceof DeadlineHeap || value instanceof ZoneTable || value instanceof FixSlab) return value.size;
+  if (value instanceof UntrackedRegions) return value.size;
   if (name === 'crossing') {
     const { fences, gates } = value as ShardState['crossing'];
     return fences + gates.size;

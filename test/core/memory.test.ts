@@ -14,6 +14,7 @@ async function busy(): Promise<ShardHarness> {
   const harness = await ShardHarness.open();
   harness.tell(0, zone(), fence(square({ id: 'plain' })), fence(square({ id: 'timed', ...TIMED })));
   harness.tell(0, fence(square({ id: 'entry', ...ENTRY })), fence(square({ id: 'nowhere', zone_id: 'x' })));
+  harness.tell(0, fence(square({ id: 'hidden', floor: 9, untracked: true })));
   for (const id of ['a', 'b', 'c']) harness.tell(0, provider(id));
   harness.tell(0, trackable('one', ['a', 'b'], { radius: 1 }), trackable('two', ['b', 'unseen']));
   harness.tell(0, trackable('three', [], { parent: 'two' }));
@@ -31,7 +32,7 @@ async function busy(): Promise<ShardHarness> {
 }
 
 const ENTITIES = [
-  ['fence', ['plain', 'timed', 'entry', 'nowhere']],
+  ['fence', ['plain', 'timed', 'entry', 'nowhere', 'hidden']],
   ['provider', ['a', 'b', 'c']],
   ['trackable', ['one', 'two', 'three']],
   ['zone', [HALL.id]],

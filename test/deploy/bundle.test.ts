@@ -1,5 +1,18 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, statSync, utimesSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -46,5 +59,37 @@ describe('The bundles of the hub', () => {
     utimesSync(source, now, now);
     await ensureBundled();
     assert.equal(statSync(bundleFolder()).ino, built);
+  });
+
+  test('contain the OPC UA server only if its packages are installed, without which opcua_port stops the start', (t) => {
+    const root = mkdtempSync(join(tmpdir(), 'hub-bundle-'));
+    t.after(() => rmSync(root, { recursive: true, force: true }));
+    for (const path of ['src', 'workers', 'wasm', 'package.json', 'package-lock.json', 'tsconfig.json']) {
+      cpSync(join(ROOT, path), join(root, path), { recursive: true });
+    }
+    mkdirSync(join(root, 'node_modules'));
+    for (const name of readdirSync(join(ROOT, 'node_modules'))) {
+      if (name.startsWith('node-opcua-')) continue;
+      symlinkSync(join(ROOT, 'node_modules', name), join(root, 'node_modules', name));
+    }
+    const env = { ...process.env, NODE_OPTIONS: '', HUB_PORT: '0', HUB_OPCUA_PORT: '4840' };
+    const run = (...args: readonly string[]) =>
+      spawnSync(process.execPath, args, { cwd: root, env, encoding: 'utf8', timeout: 300_000 });
+    const message = /opcua_port: needs packages that npm start does not install; run "npm ci"/;
+
+    const bundled = run('src/bundle.mjs');
+    assert.equal(bundled.status, 0, bundled.stderr);
+    assert.deepEqual(
+      [existsSync(bundleOf('workers/opcua.ts')), existsSync(bundleOf('workers/opcua.ts', root))],
+      [true, false],
+    );
+    const { status, stderr } = run('.hub/main.js');
+    assert.match(stderr, message);
+    assert.equal(status, 1);
+  });
+
+  test('have the nodes of the standard, which the OPC UA server reads', () => {
+    const file = 'node_modules/node-opcua-nodesets/nodesets/Opc.Ua.NodeSet2.ndjson.gz';
+    assert.ok(existsSync(join(bundleFolder(), file)));
   });
 });

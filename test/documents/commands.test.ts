@@ -5,6 +5,7 @@ import { PROFILES } from '../../bench/profiles/all.ts';
 import { dataCommands } from '../../src/cli/data/commands.ts';
 import { demoCommand } from '../../src/cli/demo/demo.ts';
 import { doctorCommand } from '../../src/cli/doctor/doctor.ts';
+import { eraseCommand } from '../../src/cli/erase.ts';
 import { keysCommand } from '../../src/cli/keys.ts';
 import { replayCommand } from '../../src/cli/replay/replay.ts';
 import { rpcCommand } from '../../src/cli/rpc.ts';
@@ -21,6 +22,7 @@ const { scripts } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as {
 const HUB_COMMANDS = [
   demoCommand(),
   doctorCommand(),
+  eraseCommand(),
   replayCommand(),
   tailCommand(),
   rpcCommand(),

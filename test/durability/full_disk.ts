@@ -35,15 +35,21 @@ export function limitedDisk(): Disk | undefined {
   };
 }
 
-/** A small file system; undefined if none may be mounted. */
-export function smallDisk(context: TestContext): Disk | undefined {
+/** Folder of a file system in memory, mounted until the test ends; undefined if none may be mounted. */
+export function mountedFolder(context: TestContext, options: string): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'hub-disk-'));
-  const { status } = run('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', folder]);
+  const { status } = run('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder]);
   context.after(() => {
     if (status === 0) run('umount', ['--lazy', folder]);
     rmSync(folder, { recursive: true, force: true });
   });
-  if (status !== 0) return undefined;
+  return status === 0 ? folder : undefined;
+}
+
+/** A small file system; undefined if none may be mounted. */
+export function smallDisk(context: TestContext): Disk | undefined {
+  const folder = mountedFolder(context, 'size=8m');
+  if (folder === undefined) return undefined;
   const filler = join(folder, 'filler');
   return {
     folder,

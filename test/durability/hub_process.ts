@@ -132,15 +132,8 @@ export class HubProcess {
     return this.#ended;
   }
 
-  async request(method: string, path: string, body?: unknown): Promise<Answered | undefined> {
-    try {
-      const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-      const response = await fetch(this.base + path, { method, ...sent });
-      const text = await response.text();
-      return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
-    } catch {
-      return undefined;
-    }
+  request(method: string, path: string, body?: unknown): Promise<Answered | undefined> {
+    return requestAt(this.base, method, path, body);
   }
 
   get(path: string): Promise<Answered | undefined> {
@@ -153,6 +146,23 @@ export class HubProcess {
 
   put(path: string, body: unknown): Promise<Answered | undefined> {
     return this.request('PUT', path, body);
+  }
+}
+
+/** Sends a request to a hub. Returns undefined if the hub exits first, or cannot be reached. */
+export async function requestAt(
+  base: string,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Answered | undefined> {
+  try {
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const response = await fetch(base + path, { method, ...sent });
+    const text = await response.text();
+    return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+  } catch {
+    return undefined;
   }
 }
 

@@ -12,8 +12,8 @@ interface Pair {
   readonly east: number;
   /** Start time of their collision according to the published events. */
   since: string | undefined;
-  /** Whether they touch until the hub has exited. */
-  isParked: boolean;
+  /** Time of the location with which they touch until the hub has exited: the start time of that collision. */
+  parkedAt: string | undefined;
 }
 
 const PAIRS = 4;
@@ -24,13 +24,13 @@ const APART = 10;
  * subscriber that receives all their events.
  *
  * A collision is identified by its pair and start_time. Over all runs its start and end are published at most once. One
- * whose start was published, and whose pair has parked, continues in the next run without a start, and ends when the
- * pair separates.
+ * whose pair has parked, and whose start the subscriber has received, continues in the next run without a start, and ends
+ * when the pair separates. A crash may lose the last locations, and events on the way to the subscriber.
  */
 export class Pairs {
   readonly #pairs = Array.from({ length: PAIRS }, (_, index): Pair => {
     const id = (which: number) => `0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a7${which}0${index}`;
-    return { stays: id(0), drives: id(1), east: FAR + 100 * index, since: undefined, isParked: false };
+    return { stays: id(0), drives: id(1), east: FAR + 100 * index, since: undefined, parkedAt: undefined };
   });
   readonly #received = new Set<string>();
   #events: Recorder | undefined;
@@ -59,13 +59,14 @@ export class Pairs {
     const pair = this.#pairs[index] as Pair;
     for (;;) {
       const isLast = random() < 0.4;
-      if (!(await this.#move(hub, pair.drives, pair.east + random()))) return;
-      pair.isParked = isLast;
+      const at = await this.#move(hub, pair.drives, pair.east + random());
+      if (at === undefined) return;
+      if (isLast) pair.parkedAt = at;
       while (isLast || random() < 0.5) {
         const [id, east] = random() < 0.5 ? [pair.stays, pair.east] : [pair.drives, pair.east + random()];
-        if (!(await this.#move(hub, id, east))) return;
+        if ((await this.#move(hub, id, east)) === undefined) return;
       }
-      if (!(await this.#move(hub, pair.drives, pair.east + APART))) return;
+      if ((await this.#move(hub, pair.drives, pair.east + APART)) === undefined) return;
     }
   }
 
@@ -81,15 +82,18 @@ export class Pairs {
   }
 
   async #part(hub: HubProcess, pair: Pair, findings: Findings): Promise<void> {
-    const { isParked, since } = pair;
-    pair.isParked = false;
+    const { parkedAt, since } = pair;
+    pair.parkedAt = undefined;
+    const hasContinued = since !== undefined && since === parkedAt;
+    // The events after the last one received are unknown.
+    if (!hasContinued) pair.since = undefined;
     const isOfPair = (event: Event) => this.#pairOf(event) === pair;
     await this.#move(hub, pair.stays, pair.east);
     await this.#move(hub, pair.drives, pair.east + 0.5);
     const first = await this.#events?.next((event) => isOfPair(event) && event.collision_type !== 'collision_end');
     await this.#move(hub, pair.drives, pair.east + APART);
     const last = await this.#events?.next((event) => isOfPair(event) && event.collision_type === 'collision_end');
-    if (!isParked || since === undefined) return;
+    if (!hasContinued) return;
     findings.count('pairs that parked over a restart');
     const { collision_type: type, start_time: from } = first;
     if (type === 'colliding' && from === since && last.start_time === since) findings.count('of these ended once');
@@ -115,12 +119,13 @@ export class Pairs {
     return this.#pairs.find(({ drives }) => collisions.some(({ id }: Event) => id === drives));
   }
 
-  /** Returns false if the hub has exited. */
-  async #move(hub: HubProcess, id: string, east: number): Promise<boolean> {
+  /** Returns the time of the location; undefined if the hub has exited. */
+  async #move(hub: HubProcess, id: string, east: number): Promise<string | undefined> {
     // A collision is identified by its start_time: no two locations have equal milliseconds, or are ahead of the clock.
     while (Date.now() <= this.#lastMs) await new Promise((resolve) => setTimeout(resolve, 1));
     this.#lastMs = Date.now();
-    const location = locationOf(id, east, { timestamp_generated: new Date(this.#lastMs).toISOString() });
-    return (await hub.put(`/providers/${id}/location`, location))?.status === 204;
+    const at = new Date(this.#lastMs).toISOString();
+    const location = locationOf(id, east, { timestamp_generated: at });
+    return (await hub.put(`/providers/${id}/location`, location))?.status === 204 ? at : undefined;
   }
 }

@@ -90,6 +90,44 @@ test('A hub on Cassandra has all acknowledged writes after crashes and a stop', 
   await hub.crash();
 });
 
+test('The audit log on Cassandra has an entry for each acknowledged change, also after a crash', { skip }, async () => {
+  const folder = newFolder();
+  const settings = settingsOf();
+  const first = await HubProcess.start(folder, settings);
+  const acknowledged: string[] = [];
+  const zone = { type: 'rfid', position: { type: 'Point', coordinates: [9, 50] }, radius: 5 };
+  const change = async (): Promise<void> => {
+    for (;;) {
+      const id = randomUUID();
+      const created = await first.post('/zones', { ...zone, id });
+      if (created === undefined) return;
+      assert.equal(created.status, 201);
+      acknowledged.push(id);
+    }
+  };
+  const changing = ['a', 'b'].map(change);
+  await until('zones are created', async () => acknowledged.length >= 40);
+  await first.crash();
+  await Promise.all(changing);
+  const second = await HubProcess.start(folder, settings);
+  const zones = (await second.get('/zones/summary'))?.body as readonly { readonly id: string }[];
+  const { entries, has_more: hasMore } = (await second.get('/audit?kind=zone&limit=1000'))?.body ?? {};
+  assert.equal(hasMore, false);
+  const audited = (entries as readonly { readonly id: string; readonly action: string }[]).map(({ id }) => id);
+  assert.equal(new Set(audited).size, audited.length);
+  for (const id of acknowledged) assert.ok(audited.includes(id), `zone ${id} has an entry`);
+  for (const { id } of zones) assert.ok(audited.includes(id), `stored zone ${id} has an entry`);
+  // An entry is stored before its change, so at most those of the requests in flight have no change.
+  assert.ok(audited.length - zones.length <= changing.length, `${audited.length} entries, ${zones.length} zones`);
+  await second.put(`/zones/${acknowledged[0]}`, { ...zone, id: acknowledged[0], name: 'Renamed' });
+  const { entries: ofOne } = (await second.get(`/audit?id=${acknowledged[0]}`))?.body ?? {};
+  assert.deepEqual(
+    ofOne.map(({ action }: { readonly action: string }) => action),
+    ['create', 'update'],
+  );
+  assert.deepEqual((await second.stop()).code, 0);
+});
+
 test('With fast writes a hub continues while Cassandra hangs, reports that, and catches up', { skip }, async () => {
   const settings = settingsOf({ widecolumn_request_timeout: HANGS_MS });
   const hub = await HubProcess.start(newFolder(), settings);

@@ -204,6 +204,8 @@ test('an inapplicable member of a rule or a view is rejected by name', async (t)
   const hub = await openTestHub();
   t.after(() => hub.close());
   const rule = { name: 'Rule', kind: 'entry' };
+  const yard = await hub.post('/fences', { region: { type: 'Point', coordinates: [8, 50] }, radius: 5 });
+  const { id: fence } = yard.body as { id: string };
   for (const [body, message] of [
     [{ ...rule, name: '' }, /^name: /],
     [{ ...rule, kind: 'flood' }, /^kind: /],
@@ -213,6 +215,10 @@ test('an inapplicable member of a rule or a view is rejected by name', async (t)
     [{ ...rule, kind: 'count_below', fewer_than: 2 }, /^fence_ids: is required for a rule of kind count_below/],
     [{ ...rule, kind: 'gate', fence_ids: ['g'] }, /^direction: is required for a rule of kind gate, found nothing$/],
     [{ ...rule, kind: 'gate', fence_ids: ['g'], direction: 'up' }, /^direction: /],
+    [
+      { ...rule, kind: 'gate', fence_ids: ['unknown', fence], direction: 'left' },
+      /^fence_ids\[1\]: must be a gate: a fence whose region is a LineString, found "/,
+    ],
     [{ ...rule, kind: 'speed', speed_above: -1 }, /^speed_above: /],
     [{ ...rule, kind: 'separated', distance: 5 }, /^trackable_ids: is required for a rule of kind separated/],
     [{ ...rule, kind: 'together', trackable_ids: ['a'], distance: 0 }, /^distance: /],

@@ -32,6 +32,7 @@ test('A walk test measures the positions of a tag at marked points, also after a
   const hub = await openTestHub({ history: true }, { folder });
   t.after(hub.close);
   const startMs = Date.now() - 60_000;
+  await hub.post('/providers', { id: 'tag-1', type: 'uwb' });
   const created = await hub.post('/walk_tests', { ...TEST, started_at: new Date(startMs).toISOString() });
   assert.equal(created.status, 201, created.text);
   const { id } = created.body as WalkTest;
@@ -80,6 +81,7 @@ test('A walk test takes its points from the anchors of a zone, and rejects bad m
   const hub = await openTestHub({});
   t.after(hub.close);
   await hub.post('/zones', { ...HALL, foreign_id: 'hall-1' });
+  await hub.post('/providers', { id: 'tag-1', type: 'uwb' });
   const point = (x: number, y: number) => ({ type: 'Point', coordinates: [x, y] });
   await hub.post('/anchors', { id: 'global', zone_id: 'hall-1', georeferenced_position: point(8.5, 50) });
   await hub.post('/anchors', { id: 'local', zone_id: HALL.id, local_position: point(10, 20) });
@@ -98,6 +100,8 @@ test('A walk test takes its points from the anchors of a zone, and rejects bad m
   assert.match(text, /Cannot look into the past/);
   const BAD: readonly (readonly [path: string, body: object, message: RegExp])[] = [
     ['', { ...withoutPoints, zone_id: 'none' }, /zone_id: must be the id or foreign id of a zone, found .*none/],
+    ['', { ...TEST, object_id: 'tag-2' }, /object_id: must be the id of a location provider, found .*tag-2/],
+    ['', { ...TEST, object_type: 'trackable' }, /object_id: must be the id of a trackable, found .*tag-1/],
     ['', { ...TEST, object_type: 'zone' }, /object_type: must be one of trackable, provider, found .*zone/],
     ['', { ...TEST, points: [pointAt('a', 0), pointAt('a', 1)] }, /points\[1\]\.id: must differ from points\[0\]\.id/],
     ['', { ...TEST, points: [{ id: 'a', position: point(8, 91) }] }, /points\[0\]\.position\.coordinates\[1\]: .*91/],

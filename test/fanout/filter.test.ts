@@ -15,6 +15,7 @@ const EVENTS: Partial<Record<Topic, FilterFields>> = {
   trackable_motions: [UUID, 'tag-1', 'AGV 7', 2.5, 1, 179.9, 50],
   fence_events: [UUID, 'dock', 'tag-1', OTHER, 'region_entry', 'trackable'],
   collision_events: [UUID, OTHER, 'collision_start', 1, 1],
+  collision_forecast: [UUID, OTHER, 1],
   proximity_updates: ['tag-1', 'reader-3', 'rfid'],
   zone_changes: [UUID, 'update'],
 };
@@ -91,6 +92,9 @@ const MATCHES: readonly [Topic, Record<string, unknown>, boolean][] = [
   ['collision_events', { collision_id_1: UUID, collision_id_2: 'x' }, false],
   ['collision_events', { collision_type: 'collision_end' }, false],
   ['collision_events', { floor: '1' }, true],
+  ['collision_forecast', { object_id_1: OTHER, floor: 1 }, true],
+  ['collision_forecast', { collision_id_1: UUID, collision_id_2: 'x' }, false],
+  ['collision_forecast', { floor: 2 }, false],
   ['proximity_updates', { source: 'reader-3', provider_type: 'rfid', provider_id: ['tag-1'] }, true],
   ['proximity_updates', { source: 'reader-4' }, false],
   ['zone_changes', { id: [UUID.toUpperCase()], event_type: 'update' }, true],
@@ -184,7 +188,7 @@ test('a filter stops every event that lacks the compared value', () => {
   };
   for (const topic of Object.keys(TOPICS) as Topic[]) {
     for (const param of TOPICS[topic]) {
-      if (topic === 'collision_events' || ['event_type', 'object_type', 'lon', 'lat'].includes(param)) continue;
+      if (topic.startsWith('collision_') || ['event_type', 'object_type', 'lon', 'lat'].includes(param)) continue;
       const filter = compileFilter(topic, { [param]: values[param] ?? 'x' });
       assert.equal(filter?.(TOPICS[topic].map(() => undefined)), false, `${topic} ${param}`);
     }

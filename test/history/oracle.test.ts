@@ -11,7 +11,7 @@ import type { HistoryFile } from '../../src/history/files.ts';
 import { hourOf } from '../../src/history/layout.ts';
 import { answer } from '../../src/history/queries/answer.ts';
 import { wantedFor } from '../../src/history/queries/query_pool.ts';
-import type { CountedObjects, HistoryQuery } from '../../src/history/queries/query.ts';
+import type { CountedObjects, DwellQuery, HistoryQuery } from '../../src/history/queries/query.ts';
 import { filesOf } from '../../src/history/queries/spans.ts';
 import type { HistoryTopic } from '../../src/model/history.ts';
 import { parseTime } from '../../src/model/time.ts';
@@ -320,4 +320,30 @@ test('Dwell, heat maps and flows of adjacent spans add up to those of the whole'
         assert.ok(Math.abs(value) < 1e-6, `${question.ask} of ${key}: ${value} are left`);
     }
   }
+});
+
+test('Each step of dwell has the dwell times of its range', async (t) => {
+  const dice = diceOf(6);
+  const bed = await openBed(t, dice);
+  let count = 0;
+  for (let round = 0; round < 4; round++) {
+    const [fromMs, toMs] = randomSpan(dice);
+    const found = compared(dice, [fromMs, toMs]).find(({ question: { ask: of } }) => of === 'dwell');
+    const question = found?.question as DwellQuery;
+    const stepMs = Math.ceil((toMs - fromMs) / (2 + dice(5)));
+    const whole = await ask(bed, { ...question, stepMs });
+    assert.equal(whole.step, stepMs);
+    for (let from = fromMs; from < toMs; from += stepMs) {
+      const to = Math.min(toMs, from + stepMs);
+      const { fences } = await ask(bed, { ...question, fromMs: from, toMs: to });
+      const steps = whole.fences.flatMap(({ fence_id, steps: its }: Reply) =>
+        its
+          .filter((step: Reply) => Date.parse(step.from) === from)
+          .map(({ from: _, ...step }: Reply) => ({ fence_id, ...step })),
+      );
+      assert.deepEqual(steps, fences, `step of ${new Date(from).toISOString()}`);
+      count += fences.length;
+    }
+  }
+  assert.ok(count > 10, `${count}`);
 });

@@ -5,7 +5,7 @@ import type pg from 'pg';
 import { HISTORY_TOPICS, type HistoryTopic } from '../../src/model/history.ts';
 import { openTestHub } from '../support/running_hub.ts';
 import { PostgresServer, whyNoPostgres } from './postgres_server.ts';
-import { walk } from './walk.ts';
+import { ANNA, walk } from './walk.ts';
 
 const skip = whyNoPostgres() ?? false;
 const ALL = { topics: HISTORY_TOPICS, fromMs: 0, toMs: Number.POSITIVE_INFINITY };
@@ -63,6 +63,17 @@ test('Recorded rows are in PostgreSQL exactly once, regardless of failures of th
     'region_exit',
   ]);
   assert.equal(JSON.parse(events[0].event).event_type, 'region_exit');
+
+  // An erasure reaches the copy.
+  const { motions, fence_events: fenceEvents } = await countsIn(client);
+  const { body: erased } = await hub.delete(`/trackables/${ANNA}/history`);
+  assert.ok(erased.motions > 0 && erased.fence_events > 0);
+  const left = { motions: (motions ?? 0) - erased.motions, fence_events: (fenceEvents ?? 0) - erased.fence_events };
+  for (;;) {
+    const counts = await countsIn(client);
+    if (counts['motions'] === left.motions && counts['fence_events'] === left.fence_events) break;
+    await delay(LOOK_MS);
+  }
   await client.end();
 });
 

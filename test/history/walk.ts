@@ -1,6 +1,6 @@
 import type { TestHub } from '../support/test_hub.ts';
 
-const [ANNA, BERND] = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'] as const;
+export const [ANNA, BERND] = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'] as const;
 const GATE = '33333333-3333-4333-8333-333333333333';
 
 /** Two people meet and separate, and each enters and exits a fence, this many times. A forklift accompanies them. */

@@ -121,6 +121,18 @@ test('Lane has capacity besides pending items, not counting those in flight', as
   assert.equal(table.lane.hasCapacity(2), false);
 });
 
+test('Lane runs the items of all callbacks of one turn as one batch', async () => {
+  const table = new Table();
+  table.lane.push(1);
+  // Each request is handled in a callback of its own, which ends with the microtasks.
+  await Promise.resolve();
+  await Promise.resolve();
+  table.lane.push(2);
+  assert.deepEqual(table.batches, []);
+  await table.push(3);
+  assert.deepEqual(table.batches, [[1, 2, 3]]);
+});
+
 test('Lane returns the first and last item that is not done, and the one after the batch in flight', async () => {
   const table = new Table({ batchMax: 2 });
   const { lane } = table;

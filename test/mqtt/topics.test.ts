@@ -66,6 +66,7 @@ const OUT: readonly [Publication, fields: readonly (string | undefined)[], Topic
     ['fence_events', FENCE, 'slash', ['/omlox/json/fence_events/f%2F1', '/omlox/json/fence_events/trackables/cart']],
     ['fence_events', OF_PROVIDER, 'plain', ['omlox/json/fence_events/f', 'omlox/json/fence_events/providers/tag']],
     ['collision_events', ['a', 'b'], 'slash', ['/omlox/json/collision_events/epsg4326']],
+    ['collision_forecast', ['a', 'b'], 'slash', ['/omlox/json/collision_forecast/epsg4326']],
     [
       'collision_events',
       ['a', 'b'],

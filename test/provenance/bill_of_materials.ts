@@ -11,6 +11,7 @@ export interface Component {
   readonly version?: string;
   readonly scope?: string;
   readonly purl?: string;
+  readonly properties?: readonly { readonly name: string; readonly value: string }[];
   readonly hashes?: readonly { readonly alg: string; readonly content: string }[];
   readonly licenses?: readonly object[];
   readonly components?: readonly Component[];
@@ -26,6 +27,8 @@ export interface BillOfMaterials {
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
 }
 
+/** Licenses of packages that declare none in their package.json, but name it in another file. */
+const UNDECLARED: Readonly<Record<string, string>> = { dequeue: 'BSD-2-Clause', precond: 'MIT' };
 const ROOT = new URL('../../', import.meta.url);
 
 /**
@@ -42,12 +45,21 @@ export function billOfMaterials(): BillOfMaterials {
   return {
     ...bill,
     metadata: { ...metadata, component: { ...bill.metadata.component, name, type: 'application' } },
-    components: sorted(bill.components.map(withNativeFiles), ({ 'bom-ref': ref }) => ref),
+    components: sorted(
+      bill.components.map(withLicense).map(withNativeFiles).map(markedAsDelivered(bill)),
+      ({ 'bom-ref': ref }) => ref,
+    ),
     dependencies: sorted(
       bill.dependencies.map(({ ref, dependsOn }) => ({ ref, dependsOn: sorted(dependsOn, (each) => each) })),
       ({ ref }) => ref,
     ),
   };
+}
+
+function withLicense(component: Component): Component {
+  const id = UNDECLARED[component.name];
+  if (id === undefined || (component.licenses ?? []).length > 0) return component;
+  return { ...component, licenses: [{ license: { id } }] };
 }
 
 function withNativeFiles(component: Component): Component {
@@ -60,6 +72,21 @@ function withNativeFiles(component: Component): Component {
     return { 'bom-ref': `${ref}#${file}`, type: 'file', name: file, hashes: [{ alg: 'SHA-256', content }] };
   });
   return { ...component, components };
+}
+
+/** Packages of the OPC UA server, which packages of the hub deliver in a bundle though npm lists them with those of tests. */
+const DELIVERED = /^node-opcua-/;
+const DEVELOPMENT = 'cdx:npm:package:development';
+
+/** Returns a function that removes npm's mark of tests from packages that are delivered, and from what these need. */
+function markedAsDelivered({ dependencies }: BillOfMaterials): (component: Component) => Component {
+  const needs = new Map(dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]));
+  const delivered = new Set([...needs.keys()].filter((ref) => DELIVERED.test(ref)));
+  for (const ref of delivered) for (const each of needs.get(ref) ?? []) delivered.add(each);
+  return (component) => {
+    if (!delivered.has(component['bom-ref'])) return component;
+    return { ...component, properties: (component.properties ?? []).filter(({ name }) => name !== DEVELOPMENT) };
+  };
 }
 
 function sorted<T>(list: readonly T[], by: (element: T) => string): readonly T[] {

@@ -83,6 +83,21 @@ test('The graph connects only components, and includes all dependencies of the h
     );
 });
 
+test('Packages of the OPC UA server, and those they need, are delivered with the hub', () => {
+  const ofTests = bill.components.filter(({ properties = [] }) =>
+    properties.some(({ name }) => name === 'cdx:npm:package:development'),
+  );
+  const names = ofTests.map(({ name }) => name);
+  assert.ok(names.includes('knip'));
+  for (const name of ['node-opcua-server', 'node-opcua-transport', 'sterfive-bonjour-service']) {
+    assert.ok(
+      [...components.keys()].some((ref) => ref.startsWith(`${name}@`)),
+      name,
+    );
+    assert.ok(!names.includes(name), name);
+  }
+});
+
 test('Every recorded native file of an installed package is in the bill with its SHA-256', () => {
   const files = bill.components.flatMap(({ name, components: own = [] }) => {
     return own.map((file) => [`node_modules/${name}/${file.name}`, file.hashes?.[0]?.content] as const);

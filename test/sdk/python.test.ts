@@ -5,6 +5,7 @@ import { run } from '../clients/generators/tools.ts';
 import { PYTHON_ENV, startPython } from './python_run.ts';
 import { installPythonTools } from './python_tools.ts';
 import { SDK } from './sdk_document.ts';
+import { openSingleHub } from './killed_hubs.ts';
 import { runSdkRounds } from './sdk_rounds.ts';
 
 const { folder, skip } = await installPythonTools();
@@ -25,7 +26,14 @@ describe('The Python SDK', { skip }, () => {
 
   test('has the picture of the hub after kills, and misses or repeats no event', async () => {
     const start: Parameters<typeof runSdkRounds>[0]['start'] = (url, atEnd) => startPython(folder, url, atEnd);
-    const findings = await runSdkRounds({ start, seed: 2, everyMs: 800, kills: 3, atEnd: after });
+    const findings = await runSdkRounds({
+      hubs: await openSingleHub(after),
+      start,
+      seed: 2,
+      everyMs: 800,
+      kills: 3,
+      atEnd: after,
+    });
     assert.deepEqual(findings.problems, []);
     assert.ok(findings.events > 100, `only ${findings.events} events`);
   });

@@ -1,19 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '../../bench/process/free_port.ts';
-import { type AtEnd, fenceOf, HubProcess, locationOf, newFolder, randomFrom } from '../durability/hub_process.ts';
+import { type AtEnd, fenceOf, locationOf, randomFrom } from '../durability/hub_process.ts';
+import type { KilledHubs } from './killed_hubs.ts';
 import type { Known, SdkRun, Sent } from './sdk_run.ts';
 
 const FENCE = '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f02';
 const TRACKABLE = '0b680db2-b39b-45be-be77-40d7d2296cb4';
 const PROVIDERS = Array.from({ length: 8 }, (_, i) => `tag-${i}`);
-/** Events are on disk before a location is answered. */
-const SETTINGS = { db_fast_writes: 'false' };
 /** Time in which a picture becomes equal at quiescence. */
 const SETTLE_MS = 20_000;
 const POLL_MS = 25;
 const STEP_MS = 15;
 
 export interface SdkRounds {
+  readonly hubs: KilledHubs;
   readonly start: (url: string, atEnd: AtEnd) => Promise<SdkRun>;
   readonly seed: number;
   /** Time between two kills, in milliseconds, on average. */
@@ -37,18 +36,25 @@ export interface SdkFindings {
  * round the client stops publishing, and its picture must become that of the hub. In the end, it must have received each
  * fence event of the hub's log once, in order.
  */
-export async function runSdkRounds({ start, seed, everyMs, kills, atEnd, done }: SdkRounds): Promise<SdkFindings> {
-  const [folder, random, port] = [newFolder(atEnd), randomFrom(seed), await freePort()];
-  const settings = { ...SETTINGS, port };
-  let hub = await HubProcess.start(folder, settings, atEnd);
-  const client = await start(hub.base, atEnd);
-  await hub.post('/fences', fenceOf(FENCE));
-  await hub.post('/trackables', { id: TRACKABLE, type: 'omlox', location_providers: [PROVIDERS[0]] });
+export async function runSdkRounds({
+  hubs,
+  start,
+  seed,
+  everyMs,
+  kills,
+  atEnd,
+  done,
+}: SdkRounds): Promise<SdkFindings> {
+  const random = randomFrom(seed);
+  const client = await start(hubs.base, atEnd);
+  await hubs.request('POST', '/fences', fenceOf(FENCE));
+  await hubs.request('POST', '/trackables', { id: TRACKABLE, type: 'omlox', location_providers: [PROVIDERS[0]] });
   const problems: string[] = [];
   let published = 0;
   for (let round = 0; round <= kills; round++) {
-    const endMs = performance.now() + everyMs * (0.5 + random());
-    const killMs = performance.now() + everyMs * random();
+    const lengthMs = everyMs * (0.5 + random());
+    const endMs = performance.now() + lengthMs;
+    const killMs = endMs - lengthMs * random();
     let restarting: Promise<void> | undefined;
     const pending: Promise<void>[] = [];
     while (performance.now() < endMs) {
@@ -60,41 +66,39 @@ export async function runSdkRounds({ start, seed, everyMs, kills, atEnd, done }:
       // Rejections are evaluated at the end of the round.
       sent.catch(() => undefined);
       pending.push(sent);
-      if (random() < 0.02) pending.push(changeZone(() => hub, random));
+      if (random() < 0.02) pending.push(changeZone(hubs, random));
       if (round < kills && restarting === undefined && performance.now() > killMs) {
-        restarting = hub.crash().then(async () => {
-          hub = await HubProcess.start(folder, settings, atEnd);
-        });
+        restarting = hubs.crash();
       }
       await delay(STEP_MS);
     }
     await restarting;
     const results = await Promise.allSettled(pending);
     for (const result of results) if (result.status === 'rejected') problems.push(`round ${round}: ${result.reason}`);
-    const difference = await becomesEqual(hub, client);
+    const difference = await becomesEqual(hubs, client);
     if (difference !== undefined) problems.push(`round ${round}: ${difference}`);
     done?.(round);
   }
-  const logged = await loggedEvents(hub);
+  const logged = await loggedEvents(hubs);
   const { events } = await client.known();
   problems.push(...eventProblems(logged, events));
   await client.close();
-  await hub.stop();
+  await hubs.stop();
   return { kills, published, events: logged.length, quiescences: kills + 1, problems };
 }
 
 /** Creates or deletes a zone, unless the hub is down. */
-async function changeZone(hub: () => HubProcess, random: () => number): Promise<void> {
+async function changeZone(hubs: KilledHubs, random: () => number): Promise<void> {
   const id = `7d1e2c30-0000-4000-8000-00000000000${Math.floor(random() * 4)}`;
-  const answer = await hub().post('/zones', { id, type: 'gps', name: id });
-  if (answer !== undefined && answer.status >= 400) await hub().request('DELETE', `/zones/${id}`);
+  const answer = await hubs.request('POST', '/zones', { id, type: 'gps', name: id });
+  if (answer !== undefined && answer.status >= 400) await hubs.request('DELETE', `/zones/${id}`);
 }
 
 /** Waits until the client knows what the hub knows; otherwise returns a difference. */
-async function becomesEqual(hub: HubProcess, client: SdkRun): Promise<string | undefined> {
+async function becomesEqual(hubs: KilledHubs, client: SdkRun): Promise<string | undefined> {
   const endMs = performance.now() + SETTLE_MS;
   for (;;) {
-    const [expected, { events: _events, ...known }] = [await knownOf(hub), await client.known()];
+    const [expected, { events: _events, ...known }] = [await knownOf(hubs), await client.known()];
     const texts = [expected, known].map((each) => JSON.stringify(each, sortedKeys));
     if (texts[0] === texts[1]) return undefined;
     if (performance.now() > endMs) return `the hub knows ${texts[0]}, the client ${texts[1]}`;
@@ -102,8 +106,11 @@ async function becomesEqual(hub: HubProcess, client: SdkRun): Promise<string | u
   }
 }
 
-async function knownOf(hub: HubProcess): Promise<Omit<Known, 'events'>> {
-  const read = async (path: string) => (await hub.get(path))?.body ?? [];
+async function knownOf(hubs: KilledHubs): Promise<Omit<Known, 'events'>> {
+  const read = async (path: string) => {
+    const answered = await hubs.request('GET', path);
+    return answered?.status === 200 ? answered.body : [];
+  };
   const members = async (kind: string): Promise<string[]> => {
     const list = (await read(`/fences/${FENCE}/${kind}`)) as { readonly id: string }[];
     return list.map(({ id }) => `${FENCE} ${id}`);
@@ -122,10 +129,10 @@ function sortedKeys(_key: string, value: unknown): unknown {
 }
 
 /** Ids of the fence events in the log of the hub. */
-async function loggedEvents(hub: HubProcess): Promise<readonly string[]> {
+async function loggedEvents(hubs: KilledHubs): Promise<readonly string[]> {
   const ids: string[] = [];
   for (let after = 'oldest'; ; ) {
-    const { body } = (await hub.get(`/events?topic=fence_events&limit=1000&after=${after}`)) ?? {};
+    const { body } = (await hubs.request('GET', `/events?topic=fence_events&limit=1000&after=${after}`)) ?? {};
     for (const { payload } of body.events) ids.push(payload.id);
     if (!body.has_more) return ids;
     after = body.next;
@@ -134,9 +141,10 @@ async function loggedEvents(hub: HubProcess): Promise<readonly string[]> {
 
 /** The client subscribed before the first event. */
 function eventProblems(logged: readonly string[], received: readonly string[]): readonly string[] {
-  const missing = logged.filter((id) => !received.includes(id)).length;
-  const doubled = received.length - new Set(received).size;
-  const strange = received.filter((id) => !logged.includes(id)).length;
+  const [published, taken] = [new Set(logged), new Set(received)];
+  const missing = logged.filter((id) => !taken.has(id)).length;
+  const doubled = received.length - taken.size;
+  const strange = received.filter((id) => !published.has(id)).length;
   const isOrdered = logged.every((id, i) => id === received[i]);
   if (missing + doubled + strange === 0 && isOrdered) return [];
   const order = isOrdered ? '' : ', another order';

@@ -26,7 +26,8 @@ export interface SdkRun {
 /** A client with the TypeScript SDK in this process. */
 export async function startTypeScript(url: string, atEnd: AtEnd, onStatus?: (status: Status) => void): Promise<SdkRun> {
   const hub = new LocationHub(url, { random: () => 0 });
-  const publisher = hub.publisher({ batchMax: 500 });
+  // On a busy machine, a hub restarts slowly.
+  const publisher = hub.publisher({ batchMax: 500, queueMax: 1_000_000, retryMs: 600_000 });
   const pictures = { location_updates: new Picture('location_updates'), zone_changes: new Picture('zone_changes') };
   const inside = new Picture('fence_events');
   const events: string[] = [];

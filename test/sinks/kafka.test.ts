@@ -70,7 +70,7 @@ function depsOf(allowed: readonly string[]): SenderDeps {
   };
 }
 
-interface Given {
+interface Given extends Pick<SenderDeps, 'startSpan'> {
   readonly topic: string;
   readonly port: number;
   readonly query?: string;
@@ -84,6 +84,7 @@ interface Given {
 
 async function senderOf(t: TestContext, given: Given): Promise<Sender> {
   const { topic, port, query = '', allowed = ['127.0.0.1', '::1'], secret, format, trusted, isSecure = false } = given;
+  const spans = given.startSpan === undefined ? {} : { startSpan: given.startSpan };
   const url = `${isSecure ? 'kafka+tls://localhost' : 'kafka://127.0.0.1'}:${port}/${topic}${query}`;
   const more = {
     ...(trusted !== undefined && { ca_certificate: trusted }),
@@ -91,7 +92,7 @@ async function senderOf(t: TestContext, given: Given): Promise<Sender> {
     ...(format !== undefined && { format }),
   };
   const sink = { id: '1', name: 'A', type: 'kafka', url, topics: [], timeout: 4000, ...more } as const;
-  const { sender } = await openSender({ ...sink, topics: ['fence_events'] }, depsOf(allowed));
+  const { sender } = await openSender({ ...sink, topics: ['fence_events'] }, { ...depsOf(allowed), ...spans });
   t.after(() => sender.close());
   return sender;
 }
@@ -135,6 +136,24 @@ test('The plain format is the event itself', { skip }, async (t) => {
   const sender = await senderOf(t, { topic: 'plain.events', port: kafka.port('plain'), format: 'plain' });
   assert.deepEqual(await sender.send([eventOf('e1', 'truck', '{"id":1.50}')]), DELIVERED);
   assert.equal((await recordsOf('plain.events', 1))[0]?.value, '{"id":1.50}');
+});
+
+test('Each record carries the traceparent of its attempt', { skip }, async (t) => {
+  await createTopic('traced');
+  let spans = 0;
+  const startSpan = () => ({ traceparent: `00-span-${++spans}`, end: () => undefined });
+  const sender = await senderOf(t, { topic: 'traced', port: kafka.port('plain'), startSpan });
+  assert.deepEqual(await sender.send([eventOf('e1'), eventOf('e2')]), DELIVERED);
+  assert.deepEqual(await sender.send([eventOf('e3')]), DELIVERED);
+  const records = await recordsOf('traced', 3);
+  assert.deepEqual(
+    records.map(({ headers }) => [headers['x-hub-id'], headers['traceparent']]),
+    [
+      ['e1', '00-span-1'],
+      ['e2', '00-span-1'],
+      ['e3', '00-span-2'],
+    ],
+  );
 });
 
 test('A missing topic has a reason, is not created, and the event is delivered when it exists', { skip }, async (t) => {

@@ -30,11 +30,15 @@ function eventOf(id: string, json = '{}'): QueuedEvent {
 
 async function senderOf(
   port: number,
-  { subject, allowed = ['127.0.0.1'] }: { subject: string; allowed?: string[] },
+  {
+    subject,
+    allowed = ['127.0.0.1'],
+    ...spans
+  }: { subject: string; allowed?: string[] } & Pick<SenderDeps, 'startSpan'>,
 ): Promise<Sender> {
   const url = `nats://127.0.0.1:${port}/${subject}`;
   const sink = { id: '1', name: 'A', type: 'nats', url, topics: ['fence_events'], timeout: 2000 } as const;
-  return (await openSender({ ...sink, topics: [...sink.topics] }, depsOf(allowed))).sender;
+  return (await openSender({ ...sink, topics: [...sink.topics] }, { ...depsOf(allowed), ...spans })).sender;
 }
 
 const portOf = (): number => nats.servers.servers[0]?.port ?? 0;
@@ -84,4 +88,31 @@ test('A server that is away or not allowed has a reason', { skip }, async () => 
   assert.match(failure(await away.send([eventOf('e1')])), /^failed: .+/);
   const refused = await senderOf(portOf(), { subject: 'a', allowed: ['*'] });
   assert.match(failure(await refused.send([eventOf('e1')])), /^failed: address 127\.0\.0\.1 is not public/);
+});
+
+test('Messages carry the traceparent of their attempt, with and without a stream', { skip }, async (t) => {
+  const client = await connect({ servers: `127.0.0.1:${portOf()}` });
+  t.after(() => client.close());
+  await client.request('$JS.API.STREAM.CREATE.TRACED', JSON.stringify({ name: 'TRACED', subjects: ['traced.>'] }));
+  const subscription = client.subscribe('*.spans', { max: 3 });
+  await client.flush();
+  let spans = 0;
+  const startSpan = () => ({ traceparent: `00-span-${++spans}`, end: () => undefined });
+  for (const [subject, events] of [
+    ['traced.spans', ['e1', 'e2']],
+    ['untraced.spans', ['e3']],
+  ] as const) {
+    const sender = await senderOf(portOf(), { subject, startSpan });
+    t.after(() => sender.close());
+    for (const id of events) assert.deepEqual(await sender.send([eventOf(id)]), { what: 'delivered' });
+  }
+  const received: unknown[] = [];
+  for await (const message of subscription) {
+    received.push([message.json<{ id: string }>().id, message.headers?.get('traceparent')]);
+  }
+  assert.deepEqual(received, [
+    ['e1', '00-span-1'],
+    ['e2', '00-span-2'],
+    ['e3', '00-span-3'],
+  ]);
 });

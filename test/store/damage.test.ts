@@ -146,11 +146,12 @@ test('The check names blocks of the logs that have changed in the file', (contex
   }
   store.close();
   assert.deepEqual(reportOn(path).problems, []);
-  change(path, 'events from 10 on');
+  const segment = `${path}.events-0000000000000007`;
+  change(segment, 'events from 10 on');
   change(path, 'entries from 13 on');
   assert.deepEqual(reportOn(path).problems, [
-    'events 10 to 12 (event_log) have changed since they were written: they are lost',
-    'audit entries 13 to 15 (audit_log) have changed since they were written: they are lost',
+    `events 10 to 12 are lost: the block of 17 bytes at offset 32 of ${segment} has changed since it was written`,
+    'audit entries 13 to 15 are lost: their block has changed since it was written',
   ]);
 });
 

@@ -23,11 +23,14 @@ test('openStore retains every acknowledged commit when its process is killed dur
     const acknowledged = Number(lines.at(-1));
     const store = new SqliteStore(path, randomUUID);
     const { entities, rows } = store.load();
+    const { blocks } = store.logs.events.read(0, Infinity);
     store.close();
     const zones = new Set(entities.map(({ id }) => id));
     for (let number = 0; number <= acknowledged; number++) assert.ok(zones.has(`zone-${number}`), `zone-${number}`);
     // Commits are atomic: there are twenty times as many rows as entities.
     assert.equal(rows.length, entities.length * 20);
+    const zoneOfEvent = (bytes: Uint8Array) => Buffer.from(bytes).toString().replace('event', 'zone');
+    assert.deepEqual(new Set(blocks.map(({ bytes }) => zoneOfEvent(bytes))), zones);
     const database = new Database(path, { readonly: true });
     assert.equal(database.pragma('integrity_check', { simple: true }), 'ok');
     database.close();

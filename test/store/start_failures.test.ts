@@ -18,6 +18,7 @@ import { StartupError } from '../../src/errors.ts';
 import { SCHEMA_VERSION } from '../../src/store/migration/steps.ts';
 import { openStore } from '../../src/store/open.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
+import { mountedFolder } from '../durability/full_disk.ts';
 import { folderFor } from './folder.ts';
 import { row } from './rows.ts';
 
@@ -191,6 +192,20 @@ function isFolder(path: string): boolean {
 }
 
 const isRoot = process.getuid?.() === 0;
+
+test('A database on a read-only or full disk is rejected in plain words', (context) => {
+  const disks = [
+    { options: 'ro', says: (folder: string) => `its folder ${folder} is on a read-only file system` },
+    { options: 'size=4k', says: () => 'the disk is full' },
+  ];
+  for (const { options, says } of disks) {
+    const folder = mountedFolder(context, options);
+    if (folder === undefined) return context.skip('no file system can be mounted here');
+    const path = join(folder, 'data.dat');
+    const message = `Cannot use the database ${path}: ${says(folder)}`;
+    assert.throws(() => new SqliteStore(path, randomUUID), { name: 'StartupError', message });
+  }
+});
 
 /** Output of a process of another user that opens the database. */
 function openedAs(uid: number, gid: number, path: string): string {

@@ -9,7 +9,7 @@ import type { CrossingSettings } from '../../src/core/state.ts';
 import { DeliveryBatch } from '../../src/fanout/batch.ts';
 import { openFenceIndex } from '../../src/fence_index/fence_index.ts';
 import { copied, lend, look } from '../../src/model/borrowed.ts';
-import { NO_FIELDS } from '../../src/model/event_batch.ts';
+import { NO_FIELDS, type StepPosition } from '../../src/model/event_batch.ts';
 import type { FenceEvent, TrackableMotion } from '../../src/model/events.ts';
 import type { Fence } from '../../src/model/fence.ts';
 import type { Location } from '../../src/model/location.ts';
@@ -82,6 +82,8 @@ export class ShardHarness {
   rows: 'all' | 'urgent' = 'urgent';
   /** Clock steps of the hub. */
   setBacks: readonly ClockStep[] = NO_CLOCK_STEPS;
+  /** Position of the next steps in a journal. */
+  position: StepPosition | undefined;
   #seq = 0;
   #ids = 0;
 
@@ -134,9 +136,9 @@ export class ShardHarness {
 
   /** Runs one step. */
   step(second: number, items: readonly Item[] = []): ObservedOutcome {
-    const { setBacks } = this;
+    const { setBacks, position } = this;
     const flushBudget = this.rows === 'all' ? Infinity : 0;
-    const all = this.shard.step({ nowMs: T0 + second * 1000, items, setBacks, flushBudget });
+    const all = this.shard.step({ nowMs: T0 + second * 1000, items, setBacks, flushBudget, position });
     // The next step overwrites these bytes.
     const kept = all.events.map((batch) => ({ ...batch, bytes: lend(copied(batch.bytes)) }));
     const rows = [...all.rows, ...all.backgroundRows] as LastKnownRow[];

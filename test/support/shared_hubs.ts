@@ -72,7 +72,7 @@ export class RestartableHub {
 }
 
 /** Lists whose documents are deleted one by one. */
-const DOCUMENTS = ['/alerts/rules', '/views', '/links', '/sinks', '/sources', '/walk_tests'];
+const DOCUMENTS = ['/alerts/rules', '/alerts/snoozes', '/views', '/links', '/sinks', '/sources', '/walk_tests'];
 
 /** Deletes all entities and state of a hub through its API, and waits for completion. */
 export async function empty(hub: TestHub, headers: Readonly<Record<string, string>> = {}): Promise<void> {

@@ -33,3 +33,31 @@ test('A variable of OpenTelemetry that is invalid stops the start', async () => 
     await assert.rejects(openTestHub({}, { env, isAlone: true }), message);
   }
 });
+
+test('Each delivery of a sink is a span, which the target can continue', async (t) => {
+  const [collector, target] = [await openCollector(t), await openCollector(t)];
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint };
+  const hub = await openTestHub({ sink_allowed_hosts: ['127.0.0.1'] }, { env, isAlone: true });
+  t.after(hub.close);
+  const sink = { name: 'Target', type: 'webhook', url: `${target.endpoint}/hook`, topics: ['fence_events'] };
+  const { id } = (await hub.post('/sinks', sink)).body as { readonly id: string };
+  for (const status of [200, 500]) {
+    target.answer(status);
+    assert.equal((await hub.post(`/sinks/${id}/test`, undefined)).status, 200);
+  }
+  await hub.close();
+  const all = collector.of('/v1/traces').flatMap(({ resourceSpans }) => resourceSpans[0].scopeSpans[0].spans);
+  const spans = all.filter(({ name }: { name: string }) => name === 'deliver webhook');
+  assert.deepEqual(
+    target.headers.map(({ traceparent }) => traceparent),
+    spans.map(({ traceId, spanId }: Record<string, string>) => `00-${traceId}-${spanId}-01`),
+  );
+  assert.deepEqual(
+    spans.map(({ kind, status }: Record<string, unknown>) => [kind, status]),
+    [
+      [3, undefined],
+      [3, { code: 2, message: 'the target answered 500' }],
+    ],
+  );
+  assert.deepEqual(spans[0].attributes[0], { key: 'hub.sink.id', value: { stringValue: id } });
+});

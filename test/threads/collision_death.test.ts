@@ -174,21 +174,21 @@ test('Collision starts and ends are published in order after they are stored', a
   const running = open(1, { beforeStore });
   t.after(() => running.close());
   const types = () => collisionsOf(running).map((collision) => collision.split(' ')[0]);
-  const move = async (east: number) => {
+  const { counts } = running;
+  const move = async (east: number, isEvaluated: () => boolean) => {
     running.second++;
-    const before = running.collisions.lane.batches;
     running.location('tag 1', meters(east, 0));
-    while (running.collisions.lane.batches === before) await new Promise((resolve) => setImmediate(resolve));
+    while (!isEvaluated()) await new Promise((resolve) => setImmediate(resolve));
   };
   running.location('tag 0', meters(0, 0));
   await running.settle();
-  await move(3);
+  await move(3, () => counts.collisionsStarted === 1);
   assert.equal(kept.at(-1)?.gone, undefined);
   assert.deepEqual(types(), []);
-  await move(2);
+  await move(2, () => counts.collisionsColliding === 1);
   assert.deepEqual(types(), [], 'it continues after its start was published');
   commits[0]?.();
-  await move(30);
+  await move(30, () => counts.collisionsEnded === 1);
   assert.deepEqual(types(), ['collision_start', 'colliding']);
   assert.equal(kept.at(-1)?.gone, true);
   commits[1]?.();

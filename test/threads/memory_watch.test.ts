@@ -113,6 +113,20 @@ for (const [name, looks, left, collected] of rows) {
   test(`The memory watch ${name}`, () => assert.deepEqual(collections(looks, left), collected));
 }
 
+test('A thread that rests at less load is collected at less', () => {
+  for (const [busy, expected] of [
+    [0.05, 0],
+    [0.01, 1],
+  ] as const) {
+    let [mib, collected] = [100, 0];
+    const options = { inUse: () => mib * MIB, young: () => 0, busy: () => busy, resting: 0.02 };
+    const watch = new MemoryWatch({ ...options, collect: () => collected++ });
+    mib = 300;
+    for (let look = 0; look < 4; look++) watch.look();
+    assert.equal(collected, expected, `at a load of ${busy}`);
+  }
+});
+
 test('Memory of the young generation is released after a flood of allocations, not during it', () => {
   const collected: number[] = [];
   let [youngMib, busy] = [10, 0];

@@ -36,13 +36,29 @@ const STATE = ['state', 'deadline_heap', 'variant_filter', 'json_bytes', 'event_
 const UI = [
   ...['json', 'languages', 'problems', 'hub', 'controls', 'charts', 'alerts', 'drafts', 'bulk'],
   ...['plane', 'view', 'ground', 'site', 'objects', 'labels', 'navigation'].map((room) => `map/${room}`),
+  // Formats without a page. Floor plans of zones are read from drawings.
+  ...['json_error', 'entity_document', 'entity_properties', 'decode_text', 'drawing', 'dxf', 'dxf_plan'].map(
+    (file) => `formats/${file}.ts`,
+  ),
   ...['editor', 'fields', 'map', 'rules', 'providers', 'trackables', 'anchors', 'fences', 'zones'].map(
     (room) => `setup/${room}`,
   ),
-  ...['setup', 'formats', 'lists', 'history', 'events', 'methods', 'operations', 'exchange', 'links', 'sinks'],
-  ...['sources', 'walk_tests', 'signin'],
+  ...[
+    'setup',
+    'formats',
+    'lists',
+    'first_steps',
+    'history',
+    'events',
+    'methods',
+    'operations',
+    'exchange',
+    'links',
+    'sinks',
+  ],
+  ...['sources', 'walk_tests', 'keys', 'audit', 'finder', 'reports', 'palette', 'signin'],
   ...['multi_select', 'layers', 'tools', 'wall', 'panel', 'find', 'filter'].map((room) => `map_page/${room}`),
-  ...['map_page', 'styles', 'shell', 'app.tsx', 'main.tsx', 'vite.config.ts'],
+  ...['map_page', 'home', 'muster', 'styles', 'shell', 'app.tsx', 'main.tsx', 'vite.config.ts'],
 ];
 
 /** Geometry of the core that is small enough for a page: no projection libraries. */
@@ -74,6 +90,7 @@ export const AREAS: readonly Area[] = [
     ]),
   },
   { path: 'src/mqtt', mayImport: [...INNER, 'src/fanout', 'src/ingest', 'src/rpc/carrier.ts'] },
+  { path: 'src/opcua', mayImport: [...INNER, 'src/fanout', 'src/socket/expiry.ts'] },
   { path: 'src/mcp', mayImport: ['src/model'] },
   { path: 'src/remote', mayImport: INNER },
   { path: 'src/links', mayImport: [...INNER, 'src/ingest', 'src/remote'] },
@@ -87,6 +104,7 @@ export const AREAS: readonly Area[] = [
   },
   { path: 'workers/bus.ts', mayImport: ['src/cluster/nats'] },
   { path: 'workers/mqtt.ts', mayImport: ['src/mqtt', 'src/time/clock.ts'] },
+  { path: 'workers/opcua.ts', mayImport: ['src/opcua', 'src/time/clock.ts'] },
   { path: 'workers', mayImport: [...INNER, 'src/wire', 'src/fence_index', 'src/store', 'src/time/clock.ts'] },
   { path: 'src/config', mayImport: ['src/model'] },
   { path: 'src/ingest', mayImport: INNER },
@@ -118,6 +136,7 @@ export const AREAS: readonly Area[] = [
       'src/mapping/presets.ts',
       'src/socket/docs',
       'src/history/queries',
+      'src/history/erasure.ts',
     ],
   },
   { path: 'src/socket', mayImport: [...INNER, 'src/auth', 'src/events', 'src/ingest', 'src/fanout', 'src/rpc'] },
@@ -138,9 +157,17 @@ export const AREAS: readonly Area[] = [
       'src/fence_index/shape_checks.ts',
       'src/cluster/config/offline_config.ts',
       'src/auth/api_key_text.ts',
+      'src/ingest/check_location.ts',
     ]),
   },
-  { path: 'src/cli/doctor', mayImport: ['src/model', 'src/config'] },
+  {
+    path: 'src/cli/doctor',
+    mayImport: ['src/model', 'src/config'].concat([
+      'src/mqtt/broker_connection.ts',
+      'src/cluster/nats/connection.ts',
+      ...['connect', 'failures'].map((name) => `src/store/widecolumn/${name}.ts`),
+    ]),
+  },
   {
     path: 'src/cli/support',
     mayImport: ['src/model', 'src/config', 'src/cli/doctor', 'package.json'].concat([
@@ -150,7 +177,7 @@ export const AREAS: readonly Area[] = [
   { path: 'src/cli', mayImport: ['src/model', 'src/config/load.ts', 'src/config/npm_options.ts'] },
   ...UI.map((room, i) => ({
     path: `src/hub-ui/${room}`,
-    mayImport: ['src/model', ...UI_GEOMETRY, 'src/core/rules'].concat(
+    mayImport: ['src/model', ...UI_GEOMETRY, 'src/core/rules', 'src/core/tracking'].concat(
       UI.slice(0, i).map((before) => `src/hub-ui/${before}`),
     ),
   })),
@@ -183,7 +210,10 @@ export const AREAS: readonly Area[] = [
     path: 'bench/process',
     mayImport: ['bench/load', 'bench/listen', 'bench/bare_server.ts', 'src/bundle.mjs', 'src/launch.mjs'],
   },
-  { path: 'bench/kernel', mayImport: ['src', 'workers', 'wasm', 'bench/load', 'bench/profiles/site.ts'] },
+  {
+    path: 'bench/kernel',
+    mayImport: ['src', 'workers', 'wasm', 'bench/load', 'bench/profiles/site.ts', 'bench/profiles/scenes.ts'],
+  },
   { path: 'bench/cluster', mayImport: ['bench/load/random.ts', 'bench/report/result.ts'] },
   { path: 'bench/locating', mayImport: ['src/core/tracking', 'src/model/filter.ts'] },
   { path: 'bench/history', mayImport: ['src/history', 'src/model/history.ts'] },
@@ -227,6 +257,14 @@ export const SINGLE_SITES: Readonly<Record<string, readonly string[]>> = {
   '@platformatic/kafka': ['src/sinks/kafka.ts'],
   nodemailer: ['src/sinks/email.ts'],
   '@modelcontextprotocol/server': ['src/mcp/mcp.ts'],
+  'node-opcua-address-space': ['src/opcua/site_nodes.ts'],
+  'node-opcua-certificate-manager': ['src/opcua/certificates.ts'],
+  'node-opcua-debug': ['workers/opcua.ts'],
+  'node-opcua-nodeid': ['src/opcua/site_nodes.ts'],
+  'node-opcua-secure-channel': ['src/opcua/opcua_thread.ts'],
+  'node-opcua-server': ['src/opcua/opcua_thread.ts'],
+  'node-opcua-status-code': ['src/opcua'],
+  'node-opcua-variant': ['src/opcua/site_nodes.ts'],
   mqtt: ['src/mqtt/broker_connection.ts', 'src/cli/demo/broker_feed.ts', 'src/sources/mqtt.ts'],
 };
 
@@ -238,6 +276,8 @@ export const OPTIONAL_ROOMS: readonly { readonly path: string; readonly importer
   { path: 'src/mqtt', importers: ['src/mqtt', 'workers/mqtt.ts', 'test'] },
   // For a hub without a collector of telemetry.
   { path: 'src/telemetry', importers: ['src/telemetry', 'test'] },
+  // For a hub without OPC UA.
+  { path: 'src/opcua', importers: ['src/opcua', 'workers/opcua.ts', 'test'] },
   // For a hub without agents.
   { path: 'src/mcp', importers: ['src/mcp', 'test'] },
   // For a hub without links to other hubs.
@@ -265,9 +305,11 @@ export const OPTIONAL_ROOMS: readonly { readonly path: string; readonly importer
       ...['src/history', 'workers/history.ts', 'workers/history_query.ts', 'workers/history_postgres.ts'],
       ...[
         'src/api/routes/history.ts',
+        'src/api/routes/erasure.ts',
         'src/api/routes/moving_features.ts',
         'src/api/history_access.ts',
         'src/api/time_range.ts',
+        'src/hub/connect_audit.ts',
       ],
       ...['src/cli/data', 'bench', 'test'],
     ],

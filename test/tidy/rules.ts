@@ -138,6 +138,8 @@ export const RULES: readonly Rule[] = [
           (line) => `line ${line}: a test that does not run, or alone`,
         );
       }
+      // In Spanish, todo means all.
+      if (/\/languages\/es(_\w+)?\.ts$/.test(path)) return [];
       const mark = /\b(TODO|FIXME|XXX|HACK)\b|\bnot implemented\b|\bplaceholder\b(?!=)|\bstub\b/i;
       return linesWith(text, mark).map((line) => `line ${line}: finish it`);
     },

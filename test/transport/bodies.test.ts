@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { Agent, request } from 'undici';
 import { copied, look } from '../../src/model/borrowed.ts';
+import type { FailedRequest } from '../../src/transport/http.ts';
 import { TaskScheduler } from '../../src/time/task_scheduler.ts';
 import { describe, raw, serve } from './harness.ts';
 
@@ -136,6 +137,27 @@ test('An error of admitBody is answered and logged, and the server continues', a
   assert.deepEqual([(await send()).status, (await send()).status], [400, 500]);
   assert.deepEqual(reported.map(String), ['Error: a fault']);
   assert.equal((await fetch(url)).status, 200);
+});
+
+test('An internal error is logged with the id of its request, which the response has, too', async (t) => {
+  const failed: (FailedRequest | undefined)[] = [];
+  const { url } = await serve(t, {
+    handleHttp() {
+      throw new Error('a fault');
+    },
+    report: (_, request) => failed.push(request),
+  });
+  const ids = [
+    { sent: 'from-the-client', logged: /^from-the-client$/ },
+    { sent: undefined, logged: /^[\da-f]{8}-[\da-f-]{27}$/ },
+    { sent: 'with a blank', logged: /^[\da-f]{8}-[\da-f-]{27}$/ },
+  ];
+  for (const { sent, logged } of ids) {
+    const response = await fetch(`${url}/v2/zones`, sent === undefined ? {} : { headers: { 'X-Request-Id': sent } });
+    const id = response.headers.get('x-request-id') ?? '';
+    assert.match(id, logged);
+    assert.deepEqual([response.status, failed.pop()], [500, { method: 'GET', path: '/v2/zones', request_id: id }]);
+  }
 });
 
 test('A completely received request is handled with its body even if the client disconnects first', async (t) => {

@@ -51,6 +51,27 @@ class SubscriptionTest(unittest.IsolatedAsyncioTestCase):
             self.assertEqual([frame["params"]["after"] for frame in fake.frames[:3]], ["c0", "c1", "c2"])
             self.assertEqual([item.cursor for item in items if isinstance(item, Events)], ["c1", "c2", "c3"])
 
+    async def test_connects_at_once_if_the_hub_restarts_or_the_client_reads_slowly(self) -> None:
+        for code, paused in ((1001, 0), (1013, 0), (1011, 2)):
+            pauses = 0
+
+            def random() -> float:
+                nonlocal pauses
+                pauses += 1
+                return 0.0
+
+            async def framed(_frame: dict[str, Any], connection: ServerConnection, code: int = code) -> None:
+                number = len(fake.frames)
+                await send(connection, event="subscribed")
+                await message(connection, f"c{number}", event(f"e{number}"))
+                if number < 3:
+                    await connection.close(code)
+
+            async with FakeHub(has_log, framed) as fake, LocationHub(fake.url, random=random) as hub:
+                await take(3, hub.subscribe("fence_events", after="c0"))
+                cursors = [frame["params"]["after"] for frame in fake.frames]
+                self.assertEqual((cursors, pauses), (["c0", "c1", "c2"], paused), code)
+
     async def test_delivers_the_state_first_and_then_the_events_that_arrived_while_it_was_read(self) -> None:
         received = asyncio.Event()
 

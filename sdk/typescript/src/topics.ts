@@ -24,6 +24,7 @@ export interface Topics {
   proximity_updates: { event: Schemas['Proximity']; state: never };
   fence_events: { event: Schemas['FenceEvent']; state: Membership };
   collision_events: { event: Schemas['CollisionEvent']; state: never };
+  collision_forecast: { event: Schemas['CollisionForecast']; state: never };
   alert_changes: { event: ChangeEvent<Schemas['Alert']>; state: Schemas['Alert'] };
   zone_changes: { event: ChangeEvent<Schemas['Zone']>; state: Schemas['Zone'] };
   fence_changes: { event: ChangeEvent<Schemas['Fence']>; state: Schemas['Fence'] };

@@ -58,6 +58,33 @@ test('A subscription continues after the last cursor on the next connection', as
   );
 });
 
+test('A hub that closes because it restarts, or because the client reads slowly, is connected to at once', async (t) => {
+  for (const [code, paused] of [
+    [1001, 0],
+    [1013, 0],
+    [1011, 2],
+  ] as const) {
+    let pauses = 0;
+    const random = () => {
+      pauses++;
+      return 0;
+    };
+    const behavior: Behavior = {
+      answer: ({ path }) => (path === LOG ? [200, {}] : [404]),
+      framed(_frame, { send, close }) {
+        const number = fake.frames.length;
+        send({ event: 'subscribed' });
+        send(message(`c${number}`, event(`e${number}`)));
+        if (number < 3) close(code);
+      },
+    };
+    const { fake, hub } = await open(t, behavior, { random });
+    await take(3, hub.subscribe('fence_events', { after: 'c0' }));
+    const cursors = fake.frames.map(({ params }) => params['after']);
+    assert.deepEqual([cursors, pauses], [['c0', 'c1', 'c2'], paused], String(code));
+  }
+});
+
 test('Without a cursor, the state comes first, and then the events that arrived while it was read', async (t) => {
   const received = Promise.withResolvers<unknown>();
   const { hub } = await open(t, {

@@ -2,6 +2,7 @@ import { plainType } from '../../errors.ts';
 import { Components, type DocumentSchema } from '../../model/components.ts';
 import { ErrorBody } from '../../model/error_body.ts';
 import { CollisionEvent, FenceEvent } from '../../model/events.ts';
+import { CollisionForecast } from '../../model/forecast.ts';
 import { WEBSOCKET_FRAMES } from '../../socket/docs/frames.ts';
 import type { VersionInfo } from '../deps.ts';
 import type { ApiRoute } from '../route.ts';
@@ -31,7 +32,7 @@ Every path is served below each of the servers' prefixes, with and without a tra
 `.trim();
 
 /** Messages of the WebSocket. They are included for generated clients; the AsyncAPI document describes them. */
-const OF_SOCKET = [FenceEvent, CollisionEvent, ...WEBSOCKET_FRAMES];
+const OF_SOCKET = [FenceEvent, CollisionEvent, CollisionForecast, ...WEBSOCKET_FRAMES];
 
 /** Differences of v1; see versions.ts. */
 const IN_V1 = `

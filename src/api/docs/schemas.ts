@@ -22,6 +22,7 @@ const ADDED: Readonly<Record<string, (version: Version) => TProperties>> = {
   LocationProvider: () => ({}),
   Anchor: () => ({}),
   AlertRule: () => ({}),
+  AlertSnooze: () => ({}),
   MapView: () => ({}),
   Link: () => ({
     state: Type.Optional(

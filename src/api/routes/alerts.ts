@@ -1,15 +1,29 @@
 import { hubError } from '../../errors.ts';
+import { randomUUID } from 'node:crypto';
 import Type from 'typebox';
 import { redactor } from '../../auth/redaction.ts';
-import { ALERT_STATES, Alert, AlertPreview, AlertRule, AlertSelection, AlertSummary } from '../../model/alert.ts';
+import {
+  ALERT_STATES,
+  Alert,
+  AlertAssignment,
+  AlertPreview,
+  AlertRemark,
+  AlertRule,
+  AlertSelection,
+  AlertSnooze,
+  AlertSummary,
+} from '../../model/alert.ts';
 import { checker } from '../../model/check.ts';
 import { ArrayOf, OneOf } from '../../model/schema.ts';
 import { show } from '../../model/error_value_text.ts';
+import { formatTime } from '../../model/time.ts';
 import { shownList } from '../list_body.ts';
 import { type ApiCall, type ApiRoute, route, valueRoute } from '../route.ts';
 import { documentRows } from './document_rows.ts';
 
 const selection = checker(AlertSelection);
+const assignment = checker(AlertAssignment);
+const remark = checker(AlertRemark);
 
 /** The JSON of an alert, redacted for the token of a call. */
 function textOf(alert: Alert, { sight }: Pick<ApiCall, 'sight'>): string {
@@ -17,9 +31,8 @@ function textOf(alert: Alert, { sight }: Pick<ApiCall, 'sight'>): string {
   return redactor(sight, 'alert', 'plain')?.(text) ?? text;
 }
 
-/** The ids in a body; undefined for all open alerts. Throws HUB_BAD_REQUEST. */
-function idsIn(body: unknown): readonly string[] | undefined {
-  const { ids, all } = selection.parse(body);
+/** The ids of a selection; undefined for all open alerts. Throws HUB_BAD_REQUEST. */
+function idsIn({ ids, all }: AlertSelection): readonly string[] | undefined {
   if (ids == null && all !== true) {
     throw hubError('missing_unless_all', { path: 'ids', found: show(ids) });
   }
@@ -46,6 +59,23 @@ const [LIST_RULES, CREATE_RULE, ...RULE_ROUTES] = documentRows<AlertRule>({
   },
   removed: 'The rule is deleted; the conditions of its alerts have ended.',
   of: ({ alerts }) => alerts.rules,
+}) as [ApiRoute, ApiRoute, ...ApiRoute[]];
+
+const [LIST_SNOOZES, CREATE_SNOOZE, ...SNOOZE_ROUTES] = documentRows<AlertSnooze>({
+  path: '/alerts/snoozes',
+  idName: 'snooze_id',
+  schema: AlertSnooze,
+  noun: 'snooze',
+  summaries: {
+    list: 'All snoozes of alerts',
+    create: 'Snooze the alerts of a rule, a fence or an object',
+    get: 'One snooze of alerts',
+    remove: 'End a snooze of alerts',
+  },
+  notes: { create: { description: 'A snooze of the same rule, fence and objects is replaced.' } },
+  removed: 'The snooze has ended.',
+  of: ({ alerts }) => alerts.snoozes.documents,
+  create: async (call, { alerts }) => ({ document: await alerts.snoozes.create(call.body, call.by()), more: {} }),
 }) as [ApiRoute, ApiRoute, ...ApiRoute[]];
 
 export const ALERT_ROUTES: readonly ApiRoute[] = [
@@ -91,9 +121,47 @@ export const ALERT_ROUTES: readonly ApiRoute[] = [
       permission: { operation: 'UPDATE' },
       body: AlertSelection,
       replies: { 204: { description: 'All of them have changed.' } },
-      handle: ({ body, reply }, { alerts }) => alerts.act(act, idsIn(body)).then(() => reply.noContent),
+      handle: (call, { alerts }) =>
+        alerts.act({ act }, idsIn(selection.parse(call.body)), call.by()).then(() => call.reply.noContent),
     }),
   ),
+  route({
+    method: 'POST',
+    path: '/alerts/assign',
+    summary: 'Assign alerts to a person',
+    permission: { operation: 'UPDATE' },
+    body: AlertAssignment,
+    replies: { 204: { description: 'All of them are assigned.' } },
+    async handle(call, { alerts }) {
+      const { assignee, ...selected } = assignment.parse(call.body);
+      await alerts.act({ act: 'assign', assignee: assignee ?? undefined }, idsIn(selected), call.by());
+      return call.reply.noContent;
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/alerts/comment',
+    summary: 'Comment on alerts',
+    permission: { operation: 'UPDATE' },
+    body: AlertRemark,
+    replies: { 204: { description: 'All of them have the comment.' } },
+    async handle(call, { alerts, events }) {
+      const { text, author, ...selected } = remark.parse(call.body);
+      const by = call.by();
+      const { subject } = by;
+      const comment = {
+        ...{ id: randomUUID(), text },
+        ...(author != null && { author }),
+        ...(subject !== undefined && { subject }),
+        at: formatTime(events.now()),
+      };
+      await alerts.act({ act: 'comment', comment }, idsIn(selected), by);
+      return call.reply.noContent;
+    },
+  }),
+  LIST_SNOOZES,
+  CREATE_SNOOZE,
+  ...SNOOZE_ROUTES,
   route({
     method: 'GET',
     path: '/alerts/:alert_id',
@@ -110,7 +178,7 @@ export const ALERT_ROUTES: readonly ApiRoute[] = [
       permission: { operation: 'UPDATE' },
       replies: { 200: { description: 'The changed alert.', schema: Alert } },
       async handle(call, { alerts }) {
-        await alerts.act(act, [call.id]);
+        await alerts.act({ act }, [call.id], call.by());
         return call.reply.json(textOf(alerts.get(call.id), call));
       },
     }),

@@ -11,7 +11,7 @@ export const DEMO_ROUTES: readonly ApiRoute[] = [
   route({
     method: 'POST',
     path: '/demo',
-    summary: 'Start the demo: a simulated warehouse with 40 tags and 12 fences',
+    summary: 'Start the demo: a simulated warehouse with 40 tags and 13 fences',
     versions: ['v2'],
     permission: { operation: 'CREATE' },
     query: Type.Object({

@@ -163,10 +163,15 @@ export const HISTORY_ROUTES: readonly ApiRoute[] = [
   }),
   asking('/analytics/dwell', {
     summary: 'Dwell times in fences',
-    query: { ...SPAN_QUERY, ...COUNTED_IN_FENCES_QUERY },
+    query: {
+      ...SPAN_QUERY,
+      step: STEP('Length of the steps whose dwell times are listed, too; none if absent'),
+      ...COUNTED_IN_FENCES_QUERY,
+    },
     reply: DwellReply,
     question: ({ query, now, api }) => ({
       ...{ ask: 'dwell', fenceIds: recordedIn(query, 'fence', api) },
+      stepMs: integerIn(query, 'step', { least: 1, most: STEP_MAX_MS }),
       ...{ ...countedBy(query, api), ...spanOf(query, now) },
     }),
   }),

@@ -11,6 +11,7 @@ import { AUDIT_ROUTES } from './audit.ts';
 import { EVENT_ROUTES } from './events.ts';
 import { FENCE_ROUTES } from './fences.ts';
 import { FROM_LOCAL_ROUTES } from './from_local.ts';
+import { ERASURE_ROUTES } from './erasure.ts';
 import { HISTORY_ROUTES } from './history.ts';
 import { IMPORT_ROUTES } from './import.ts';
 import { KEY_ROUTES } from './keys.ts';
@@ -54,6 +55,7 @@ export const ROUTES: readonly ApiRoute[] = [
   ...EVENT_ROUTES,
   ...AUDIT_ROUTES,
   ...HISTORY_ROUTES,
+  ...ERASURE_ROUTES,
   ...MOVING_FEATURES_ROUTES,
   ...IMPORT_ROUTES,
   ...DEMO_ROUTES,

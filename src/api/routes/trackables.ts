@@ -1,10 +1,16 @@
 import Type from 'typebox';
+import { roundDegrees, roundMeters } from '../../core/geo/rounding.ts';
+import type { QueryResult } from '../../core/item.ts';
+import { hubError } from '../../errors.ts';
 import { TrackableMotion } from '../../model/events.ts';
 import { Fence } from '../../model/fence.ts';
+import { HORIZON_DEFAULT_MS, HORIZON_MAX_MS, HORIZON_MIN_MS, TrackableForecast } from '../../model/forecast.ts';
 import { Location } from '../../model/location.ts';
 import { LocationProvider } from '../../model/provider.ts';
 import { AnyType, ArrayOf, IdArray } from '../../model/schema.ts';
+import { formatTime } from '../../model/time.ts';
 import { Trackable } from '../../model/trackable.ts';
+import type { ApiDeps } from '../deps.ts';
 import { lastLocationsOfAll } from '../last_locations.ts';
 import { idList, textList } from '../responses.ts';
 import { existing, requireEntity } from '../lookup.ts';
@@ -13,7 +19,8 @@ import { onlyReadable } from '../ownership.ts';
 import { PAGE_HEADERS, PAGE_QUERY } from '../page.ts';
 import { PRESENT } from '../present.ts';
 import { oneOf } from '../read_one.ts';
-import { type ApiRoute, route } from '../route.ts';
+import { type ApiCall, type ApiRoute, route } from '../route.ts';
+import { integerIn, type QueryParameters } from '../time_range.ts';
 import { relatedAs } from '../versions.ts';
 import { SPATIAL_QUERY, SUBDIVIDE_QUERY, VIEW_QUERY, viewOf } from '../view.ts';
 import { entityRows } from './entity_rows.ts';
@@ -56,6 +63,36 @@ export const TRACKABLE_ROUTES: readonly ApiRoute[] = [
     query: Type.Object(VIEW_QUERY),
     replies: { 200: { description: 'The motion.', schema: TrackableMotion } },
     handle: (call, hub) => oneOf('trackable', 'trackable_motion', call, hub),
+  }),
+  route({
+    method: 'GET',
+    path: '/trackables/:trackable_id/forecast',
+    summary: 'Forecast of a trackable',
+    versions: ['v2'],
+    permission: own,
+    query: Type.Object({
+      horizon: Type.Optional(
+        Type.Integer({
+          minimum: HORIZON_MIN_MS,
+          maximum: HORIZON_MAX_MS,
+          description: `Length of the forecast in milliseconds; ${HORIZON_DEFAULT_MS} if absent.`,
+        }),
+      ),
+    }),
+    exactQuery: true,
+    notes: {
+      description:
+        'It needs a filter of the kind cv. Positions decide, without the delays and tolerances of fences. Fences that the ' +
+        'trackable is outside of and is not expected to enter are left out.',
+    },
+    replies: { 200: { description: 'The forecast.', schema: TrackableForecast } },
+    async handle(call, hub) {
+      const { id } = requireEntity('trackable', call.id, hub);
+      const bounds = { least: HORIZON_MIN_MS, most: HORIZON_MAX_MS };
+      const horizonMs = integerIn(call.query as QueryParameters, 'horizon', bounds) ?? HORIZON_DEFAULT_MS;
+      const answers = await answersTo({ ask: 'forecast', id, horizonMs }, call, hub);
+      return call.reply.json(JSON.stringify(forecastReply({ id, horizonMs }, answers, call, hub)));
+    },
   }),
   route({
     method: 'GET',
@@ -127,3 +164,35 @@ export const TRACKABLE_ROUTES: readonly ApiRoute[] = [
     },
   }),
 ];
+
+/** Returns the forecast among the answers, without fences that the token may not read. Throws HUB_NOT_FOUND without one. */
+function forecastReply(
+  { id, horizonMs }: { readonly id: string; readonly horizonMs: number },
+  answers: readonly QueryResult[],
+  { sight }: Pick<ApiCall, 'sight'>,
+  hub: ApiDeps,
+): TrackableForecast {
+  const found = answers.find((answer) => 'forecast' in answer);
+  if (found === undefined) throw hubError('no_velocity', { id });
+  const nowMs = hub.events.now();
+  const { lon, lat, sigmaMeters, fences } = found.forecast;
+  const ids = existing(
+    'fence',
+    fences.map(([fence]) => fence),
+    hub,
+  );
+  const readable = new Set(onlyReadable(ids, 'fence_id', sight).map((fence) => fence.id));
+  return {
+    trackable_id: id,
+    timestamp: formatTime(nowMs),
+    horizon: horizonMs,
+    position: { type: 'Point', coordinates: [roundDegrees(lon), roundDegrees(lat)] },
+    accuracy: roundMeters(sigmaMeters),
+    fences: fences
+      .filter(([fence]) => readable.has(fence))
+      .map(([fence, { event, probability, afterMs }]) => ({
+        ...{ fence_id: fence, event, probability: Math.round(probability * 1000) / 1000 },
+        ...(afterMs !== undefined && { time: formatTime(nowMs + afterMs) }),
+      })),
+  };
+}

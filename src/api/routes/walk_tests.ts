@@ -94,12 +94,24 @@ export const WALK_TEST_ROUTES: readonly ApiRoute[] = [
   }),
 ];
 
-/** Returns a new walk test with its start and, if it has no points, those of the anchors of its zone. */
+/**
+ * Returns a new walk test with its start and, if it has no points, those of the anchors of its zone. Throws
+ * HUB_BAD_REQUEST for an unknown object or zone.
+ */
 function started(body: unknown, hub: ApiDeps): unknown {
   if (!isObject(body)) return body;
+  checkObject(body as Partial<WalkTest>, hub);
   const { started_at: startedAt, points, zone_id: zoneName } = body as Partial<WalkTest>;
   const ofZone = points == null && typeof zoneName === 'string' ? { points: anchorsOf(zoneName, hub) } : {};
   return { ...body, ...ofZone, ...(startedAt == null && { started_at: formatTime(nowOf(hub)) }) };
+}
+
+/** Throws HUB_BAD_REQUEST for an object that does not exist. */
+function checkObject({ object_type: type, object_id: id }: Partial<WalkTest>, { entities }: ApiDeps): void {
+  if ((type !== 'trackable' && type !== 'provider') || typeof id !== 'string') return;
+  if (entities.get(type, id) !== undefined) return;
+  const reason = type === 'trackable' ? 'not_a_trackable' : 'not_a_provider';
+  throw hubError(reason, { path: 'object_id', found: show(id) });
 }
 
 /** Returns the anchors of a zone as points. Throws HUB_BAD_REQUEST for an unknown zone. */

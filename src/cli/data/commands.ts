@@ -35,7 +35,7 @@ export function dataCommands(): Command[] {
     new Command('import')
       .description(
         'create or update the entities of a JSON document, all or none; the hub must be stopped, unless it is in a cluster. ' +
-          'Positions of a .csv, .ndjson or .parquet file are sent to a running hub instead',
+          'Positions of a .csv, .ndjson or .parquet file are sent to a running hub instead, or written to the history of a stopped one',
       )
       .argument('<file>', 'a document in the format of export, or a file of positions')
       .option('--replace', 'delete entities and members that are missing in the document')
@@ -56,6 +56,7 @@ export function dataCommands(): Command[] {
       .option('--type <type>', 'positions: type of the providers', 'unknown')
       .option('--map <file>', 'positions: JSON file with the map of a data source, instead of the columns')
       .option('--make-trackables', 'positions: create a trackable for each provider without one')
+      .option('--into-history', 'positions: write them to the history of a stopped hub, without fence events')
       .option(
         '--speed <factor>',
         'positions: multiple of the recorded speed; 0 or max: as fast as possible',
@@ -96,6 +97,10 @@ function historyCommand(): Command {
           new Option('--format <format>', 'format of the file; default: its extension').choices(EXPORT_FORMATS),
         )
         .option('--force', 'replace the file if it exists')
+        .option(
+          '--pseudonymize [key-file]',
+          'replace ids of objects by pseudonyms, and omit properties; exports with the same key file have the same pseudonyms',
+        )
         .action(async (options: ExportOptions) => (await import('./history_export.ts')).historyExportCommand(options)),
     )
     .addCommand(

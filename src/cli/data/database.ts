@@ -58,10 +58,11 @@ export function checkCommand(): void {
 }
 
 function describe(path: string, report: Report): string[] {
-  const { version, hubId, bytes, logBytes, counts, migrations, problems, notes } = report;
+  const { version, hubId, bytes, logBytes, eventBytes, counts, migrations, problems, notes } = report;
+  const events = eventBytes === 0 ? '' : `, and ${megabytes(eventBytes)} of events`;
   const log = logBytes === 0 ? '' : `, and ${megabytes(logBytes)} of log`;
   return [
-    `${path}: ${megabytes(bytes)}${log}`,
+    `${path}: ${megabytes(bytes)}${events}${log}`,
     `version ${version}${version === SCHEMA_VERSION ? ' (current)' : ''}; hub ${hubId}`,
     ...migrations.map((each) => `version ${each.version} since ${new Date(each.atMs).toISOString()}: ${each.name}`),
     [...counts].map(([kind, count]) => `${kind} ${count}`).join(', '),

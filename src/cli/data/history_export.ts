@@ -13,6 +13,7 @@ import { CliError } from '../command_error.ts';
 import { interruption } from '../options.ts';
 import { onFiles, withDuck } from './history_files.ts';
 import { EXPORT_FORMATS, type ExportFormat, type ExportOptions } from './history_options.ts';
+import { keyOf, pseudonymized } from './pseudonyms.ts';
 import { historyHere, lockedByHub, refuseOwnFiles } from './place.ts';
 import { Steps } from './steps.ts';
 
@@ -30,6 +31,8 @@ export async function historyExportCommand(options: ExportOptions): Promise<void
   if (existsSync(out) && force !== true) {
     throw new CliError(`Cannot write ${out}: it exists already; --force replaces it`);
   }
+  const { pseudonymize } = options;
+  const key = pseudonymize === undefined ? undefined : keyOf(pseudonymize === true ? undefined : pseudonymize);
   const format = formatOf(options);
   const folder = historyHere();
   const unfinished = `${out}.writing`;
@@ -50,7 +53,8 @@ export async function historyExportCommand(options: ExportOptions): Promise<void
             ...(Number.isFinite(from) ? [`time >= ${microseconds(from)}`] : []),
             ...(Number.isFinite(to) ? [`time < ${microseconds(to)}`] : []),
           ];
-          const table = `(SELECT * FROM ${parquet(wanted)}${span.length === 0 ? '' : ` WHERE ${span.join(' AND ')}`})`;
+          const recorded = `(SELECT * FROM ${parquet(wanted)}${span.length === 0 ? '' : ` WHERE ${span.join(' AND ')}`})`;
+          const table = key === undefined ? recorded : pseudonymized(recorded, topic, key);
           replaceByPrivate(unfinished);
           await write(duck, { topic, format, table, path: unfinished });
           const [row] = await duck.rows(`SELECT count(*)::VARCHAR AS rows FROM ${table}`);

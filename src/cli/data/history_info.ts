@@ -18,7 +18,8 @@ export async function historyInfoCommand(): Promise<void> {
       async work({ files, damaged }) {
         const lines = [`${folder}: ${filesInWords(files.length)}, ${megabytes(bytesOf(files))}`];
         for (const topic of HISTORY_TOPICS) {
-          const of = files.filter((file) => file.topic === topic);
+          // An erasure may leave a file without rows.
+          const of = files.filter((file) => file.topic === topic && file.rows > 0);
           lines.push(`${topic}: ${await describe(of, duck)}`);
         }
         return { lines, damaged };

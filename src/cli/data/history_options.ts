@@ -11,6 +11,8 @@ export interface ExportOptions {
   readonly to?: number;
   readonly format?: ExportFormat;
   readonly force?: boolean;
+  /** Replace ids by pseudonyms: with the key in that file, or with a random key. */
+  readonly pseudonymize?: string | true;
 }
 
 export interface PruneOptions {

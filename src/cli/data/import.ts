@@ -20,12 +20,16 @@ const TRIES_MAX = 5;
  * or into a cluster, whose hubs may be running.
  */
 export async function importCommand(from: string, { replace = false }: { readonly replace?: boolean }): Promise<void> {
-  const document = readDocumentFile(from);
-  const steps = new Steps();
+  await importDocument({ document: readDocumentFile(from), replace, from, steps: new Steps() });
+}
+
+/** Imports a document. `from` names its file in messages. */
+export async function importDocument(what: Import): Promise<void> {
+  const { from, steps } = what;
   const cluster = await clusterHere();
   if (cluster !== undefined) {
     try {
-      await importInto(cluster, { document, replace, from, steps });
+      await importInto(cluster, what);
     } finally {
       await cluster.close();
     }
@@ -34,7 +38,7 @@ export async function importCommand(from: string, { replace = false }: { readonl
   const path = databaseHere();
   const store = new SqliteStore(path, randomUUID, { nowMs: Date.now(), stage: steps.show });
   try {
-    const plan = await planOf(store.load(), { document, replace, from, steps });
+    const plan = await planOf(store.load(), what);
     steps.show({ text: `Writing ${plan.batch.entities.length} entities`, part: 0.95 });
     commit(store, { plan, path });
     steps.done(`Imported ${from} into ${path} in ${steps.seconds}: ${countsOf(plan)}`);

@@ -23,6 +23,8 @@ export interface PositionOptions {
   readonly type: string;
   readonly map?: string;
   readonly makeTrackables?: boolean;
+  /** Writes to the history of a stopped hub, instead of sending the locations to a running one. */
+  readonly intoHistory?: boolean;
   readonly speed: number;
   readonly batch: number;
 }

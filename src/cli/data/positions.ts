@@ -43,6 +43,11 @@ export async function importPositions(path: string, options: PositionOptions): P
   const map = await mapOf(options);
   const { frames, refused } = await locationsIn(path, { map, columns: namedColumns(options), status });
   if (frames.length === 0) throw new CliError(`Cannot import ${path}: it contains no positions`);
+  if (options.intoHistory === true) {
+    const { importIntoHistory } = await import('./history_import.ts');
+    await importIntoHistory(frames, { path, refused, makeTrackables: makeTrackables === true });
+    return;
+  }
   const tally: DeliveryTally = { sent: 0, accepted: 0, rejected: 0 };
   try {
     const { recordedSinceMs } = await historyOf(client);

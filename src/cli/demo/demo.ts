@@ -13,7 +13,7 @@ import { feedCrew, placeSite, type SentCounts } from './run.ts';
 /** `demo`: feeds a simulated warehouse into a hub. */
 export function demoCommand(): Command {
   return new Command('demo')
-    .description('feed a simulated warehouse into a running hub until stopped: 2 floors, 40 tags, 12 fences')
+    .description('feed a simulated warehouse into a running hub until stopped: 2 floors, 40 tags, 13 fences')
     .option(
       '--seed <number>',
       'seed of all movements, for repeatable runs',

@@ -20,7 +20,7 @@ export type FenceShape = { readonly local?: FloorName } & (
   | { readonly box?: never; readonly centre: Metres; readonly radius: number }
 );
 
-/** Twelve fences that together use every feature of fences. */
+/** Thirteen fences that together use every feature of fences. */
 export const DRAWN: readonly Drawn[] = [
   { name: 'Building', shape: { box: [0, 10, 100, 60] }, properties: { floors: 2 } },
   { name: 'Yard', shape: { box: [0, 0, 100, 10] }, floor: 0, exit_tolerance: 1, timeout: 30_000 },
@@ -72,6 +72,7 @@ export const DRAWN: readonly Drawn[] = [
     exit_tolerance: 1,
     exit_delay: 500,
   },
+  { name: 'Break room', shape: { box: [2, 17, 10, 24], local: 'upper' }, floor: 1, untracked: true },
 ];
 
 /** The fences as sent to the hub. */

@@ -5,14 +5,19 @@ import { loadConfig, readConfigFile } from '../../config/load.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Check, Finding, Machine } from './finding.ts';
 import { checkFolders, checkMachine } from './machine_checks.ts';
-import { checkCertificate, checkIdentityServer, checkPort, checkServers } from './network_checks.ts';
+import { checkCertificate, checkIdentityServer, checkOpcuaPort, checkPort, checkUdpPorts } from './network_checks.ts';
+import { checkBroker, checkDatabase, checkNats } from './server_checks.ts';
 
 const CHECKS: readonly Check[] = [
   checkMachine,
   checkFolders,
   checkPort,
+  checkOpcuaPort,
+  checkUdpPorts,
   checkCertificate,
-  checkServers,
+  checkBroker,
+  checkNats,
+  checkDatabase,
   checkIdentityServer,
 ];
 
@@ -35,7 +40,8 @@ async function examine(): Promise<void> {
     console.log(findingText(finding));
   }
   console.log(`\n${summaryText(findings)}`);
-  if (findings.some(({ state }) => state === 'error')) process.exitCode = 1;
+  // The driver of the database leaves the socket of a failed handshake open for a minute.
+  process.exit(findings.some(({ state }) => state === 'error') ? 1 : 0);
 }
 
 /** Checks this machine, and yields each finding when it is known. */

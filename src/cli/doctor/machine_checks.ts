@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdtempSync, rmSync, statfsSync, statSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Config } from '../../config/schema.ts';
 import { dataFile, historyFolder } from '../../config/settings.ts';
@@ -66,9 +66,14 @@ function checkFolder(what: string, folder: string, setting: string): readonly Fi
 function checkOwner(file: string): readonly Finding[] {
   if (!existsSync(file)) return [];
   try {
-    accessSync(file, constants.R_OK | constants.W_OK);
+    closeSync(openSync(file, 'r+'));
     return [];
-  } catch {
-    return [error(`Cannot write ${file}`, `Change its owner to the user of the hub: chown, also for ${file}-wal`)];
+  } catch (problem) {
+    return [
+      error(
+        `Cannot write ${file}: ${messageOf(problem)}`,
+        `Change its owner to the user of the hub: chown, also for ${file}-wal`,
+      ),
+    ];
   }
 }

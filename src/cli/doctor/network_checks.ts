@@ -1,5 +1,6 @@
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { createSocket } from 'node:dgram';
 import { connect, createServer } from 'node:net';
 import { resolve } from 'node:path';
 import type { Config } from '../../config/schema.ts';
@@ -7,6 +8,8 @@ import { messageOf } from '../../errors.ts';
 import { error, type Finding, type Machine, ok, warning } from './finding.ts';
 
 const CONNECT_MS = 5000;
+/** Smallest buffer of OPC UA, in bytes. */
+const OPCUA_BUFFER = 8192;
 const DAY_MS = 86_400_000;
 /** A certificate that is to be renewed soon is a warning. */
 const EXPIRES_MS = 30 * DAY_MS;
@@ -25,6 +28,35 @@ export async function checkPort({ host, port, public_key_path }: Config): Promis
   const isHub = scheme === 'https' || (await answersAsHub(`http://${addressFor(host)}:${port}/health`));
   if (isHub) return [ok(`A server runs on port ${port} of ${host}, probably this hub`)];
   return [error(`Another program listens on port ${port} of ${host}`, 'Stop it, or change the setting port')];
+}
+
+/** Checks that the port of the OPC UA server is free, or that such a server listens on it. */
+export async function checkOpcuaPort({ host, opcua_port: port }: Config): Promise<readonly Finding[]> {
+  if (port === null) return [];
+  const problem = await listeningProblem(host, port);
+  if (problem === undefined) return [ok(`Port ${port} of ${host} is free for OPC UA`)];
+  if (problem !== 'EADDRINUSE') {
+    return [error(`Cannot listen on port ${port} of ${host} for OPC UA: ${problem}`, 'Change host or opcua_port')];
+  }
+  if (await answersAsOpcua(host, port)) {
+    return [ok(`An OPC UA server runs on port ${port} of ${host}, probably that of this hub`)];
+  }
+  return [error(`Another program listens on port ${port} of ${host}`, 'Stop it, or change the setting opcua_port')];
+}
+
+/** Checks that the ports of sources of kind udp are free, or that a hub runs which may have opened them. */
+export async function checkUdpPorts(config: Config): Promise<readonly Finding[]> {
+  const { host, source_udp_ports: ports } = config;
+  if (ports.length === 0) return [];
+  const isRunning = (await listeningProblem(host, config.port)) === 'EADDRINUSE';
+  return Promise.all(
+    ports.map(async (port) => {
+      const problem = await bindingProblem(port);
+      if (problem === undefined) return ok(`UDP port ${port} is free`);
+      if (problem === 'EADDRINUSE' && isRunning) return ok(`UDP port ${port} is in use, probably by this hub`);
+      return error(`Cannot receive on UDP port ${port}: ${problem}`, 'Change source_udp_ports');
+    }),
+  );
 }
 
 /** Checks the certificate and key of the hub. */
@@ -52,31 +84,6 @@ export async function checkCertificate(config: Config, { nowMs }: Machine): Prom
     const advice = 'public_key_path and private_key_path must name readable PEM files';
     return [error(`Cannot read the certificate ${file} and its key: ${messageOf(problem)}`, advice)];
   }
-}
-
-/** Checks that the MQTT broker, the NATS servers and the wide-column database accept connections. */
-export async function checkServers(config: Config): Promise<readonly Finding[]> {
-  const { mqtt_address, mqtt_port, cluster_servers, db_type, widecolumn_hosts, widecolumn_port } = config;
-  const broker =
-    mqtt_address === null ? [] : [{ what: 'MQTT broker', host: mqtt_address, port: mqtt_port, by: 'mqtt_address' }];
-  const nats = cluster_servers.map((address) => {
-    const { hostname, port } = new URL(address);
-    return { what: 'NATS server', host: hostname, port: port === '' ? 4222 : Number(port), by: 'cluster_servers' };
-  });
-  const databases = db_type === 'sqlite' ? [] : widecolumn_hosts;
-  const cassandra = databases.map((host) => {
-    return { what: 'database', host, port: widecolumn_port, by: 'widecolumn_hosts' };
-  });
-  return Promise.all(
-    [...broker, ...nats, ...cassandra].map(async ({ what, host, port, by }) => {
-      const problem = await connectionProblem(host, port);
-      if (problem === undefined) return ok(`The ${what} ${host}:${port} accepts connections`);
-      return error(
-        `Cannot connect to the ${what} ${host}:${port}: ${problem}`,
-        `Start it, open the firewall, or change ${by}`,
-      );
-    }),
-  );
 }
 
 /** Checks that the identity server answers, and has the members that the hub reads. */
@@ -114,17 +121,35 @@ function listeningProblem(host: string, port: number): Promise<string | undefine
   });
 }
 
-/** Returns why no TCP connection is possible; undefined if one is. */
-function connectionProblem(host: string, port: number): Promise<string | undefined> {
+/** Returns the code of the error with which a UDP port of all addresses cannot be bound; undefined if it can. */
+function bindingProblem(port: number): Promise<string | undefined> {
+  const socket = createSocket({ type: 'udp6', ipv6Only: false });
   return new Promise((settle) => {
-    const socket = connect({ host, port });
-    const end = (problem: string | undefined): void => {
+    socket.once('error', (problem) => settle((problem as NodeJS.ErrnoException).code ?? problem.message));
+    socket.bind({ port, exclusive: true }, () => socket.close(() => settle(undefined)));
+  });
+}
+
+/** Whether a server acknowledges a Hello message of OPC UA over TCP (OPC 10000-6, 7.1.2.3), or rejects it in that protocol. */
+function answersAsOpcua(host: string, port: number): Promise<boolean> {
+  const url = Buffer.from(`opc.tcp://${addressFor(host)}:${port}`);
+  const hello = Buffer.alloc(32);
+  hello.write('HELF');
+  hello.writeUInt32LE(hello.length + url.length, 4);
+  // The protocol version 0, the sizes of both buffers, and no limit of messages and chunks.
+  hello.writeUInt32LE(OPCUA_BUFFER, 12);
+  hello.writeUInt32LE(OPCUA_BUFFER, 16);
+  hello.writeUInt32LE(url.length, 28);
+  return new Promise((settle) => {
+    const socket = connect({ host: reachable(host), port }, () => socket.write(Buffer.concat([hello, url])));
+    const end = (isServer: boolean): void => {
       socket.destroy();
-      settle(problem);
+      settle(isServer);
     };
-    socket.setTimeout(CONNECT_MS, () => end(`no answer within ${CONNECT_MS / 1000} s`));
-    socket.once('connect', () => end(undefined));
-    socket.once('error', (problem) => end((problem as NodeJS.ErrnoException).code ?? problem.message));
+    socket.setTimeout(CONNECT_MS, () => end(false));
+    socket.once('data', (bytes) => end(/^(ACK|ERR)F/.test(bytes.toString('latin1'))));
+    socket.once('error', () => end(false));
+    socket.once('close', () => end(false));
   });
 }
 
@@ -137,9 +162,14 @@ async function answersAsHub(url: string): Promise<boolean> {
   }
 }
 
-/** Returns an address at which a server on this host can be reached. */
+/** Returns the address at which a server on this host can be reached, as in a URL. */
 function addressFor(host: string): string {
+  const address = reachable(host);
+  return address.includes(':') ? `[${address}]` : address;
+}
+
+/** The address at which a server that listens on this host can be reached. */
+function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
-  if (host === '::') return '[::1]';
-  return host.includes(':') ? `[${host}]` : host;
+  return host === '::' ? '::1' : host;
 }

@@ -1,6 +1,7 @@
 import { copied, lend, look } from '../../model/borrowed.ts';
 import type { Clock } from '../../time/clock.ts';
-import { type PackedMotions, pack, unpackMotions } from '../../wire/messages.ts';
+import { type PackedMotions, unpackMotions } from '../../wire/messages.ts';
+import { packMotions } from '../../wire/motion_bytes.ts';
 import { MOTIONS } from '../messages/messages.ts';
 
 /** Watermark of a hub: items before that number are done, and later motions are received then or later, in monotonic time. */
@@ -182,7 +183,7 @@ function copiedInParts({ packed, lastSeq }: PackedMotions, bytesMax: number): re
   const parts: PackedMotions[] = [];
   for (let at = 0; at < motions.length; at += count) {
     const part = motions.slice(at, at + count);
-    parts.push({ packed: lend(pack(part)), lastSeq: part.at(-1)?.seq ?? lastSeq });
+    parts.push({ packed: lend(copied(packMotions(part))), lastSeq: part.at(-1)?.seq ?? lastSeq });
   }
   return parts;
 }

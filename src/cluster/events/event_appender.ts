@@ -123,11 +123,15 @@ export class EventAppender {
     return new Promise((resolve, reject) => this.#waiters.push({ until: this.#added, resolve, reject }));
   }
 
-  /** Forgets keys of a writer up to a step: no author appends these events again. */
+  /**
+   * Names all events of a writer up to a step by that step, instead of by their keys. The steps of its authors must increase
+   * from each to its successor. Only a former author still has some of these events: their steps are earlier.
+   */
   forget(of: string, upToStep: number): void {
     const subject = this.#subjects.get(of);
     if (subject === undefined) return;
-    this.#subjects.set(of, { ...subject, keys: new Map([...subject.keys].filter(([, step]) => step > upToStep)) });
+    const keys = new Map([...subject.keys].filter(([, step]) => step > upToStep));
+    this.#subjects.set(of, { ...subject, keys, watermarks: new Map([[0, [upToStep + 1, -1]]]) });
   }
 
   /** Stops appending. */
@@ -309,8 +313,7 @@ function newSubject(author: string): Subject {
 }
 
 function isLogged({ key }: PendingEvents, position: FenceEventPosition, { watermarks, keys }: LoggedSoFar): boolean {
-  if (key !== undefined) return keys.has(key);
-  return keys.has(keyOf(position)) || !isAfter(position, watermarks.get(position.shard));
+  return keys.has(key ?? keyOf(position)) || !isAfter(position, watermarks.get(position.shard));
 }
 
 function isAfter({ step, index }: FenceEventPosition, [lastStep, lastIndex]: LogWatermark = [-1, -1]): boolean {

@@ -3,7 +3,7 @@ import { HEARTBEAT, type Heartbeat } from '../messages/messages.ts';
 import type { ProtocolErrors } from '../messages/protocol_errors.ts';
 import type { Message, Subscription } from '../nats/bus.ts';
 import { pingSubject } from './admission.ts';
-import type { Members, Signal } from './members.ts';
+import { isSuperseded, type Members, type Signal } from './members.ts';
 import { beatSubject, beatSubjects, report, reporterSubject } from './reporters.ts';
 
 export interface HeartbeatsOptions extends Pick<ClusterContext, 'bus' | 'name' | 'incarnation' | 'elapsed' | 'now'> {
@@ -70,17 +70,20 @@ export class Heartbeats {
 
   /**
    * Pings members that are silent or have not answered, and one other member in turn, to compare clocks, and to see whether it
-   * answers: each one at most every CLOCK_BEATS heartbeats. Call it with each heartbeat.
+   * answers: each one at most every CLOCK_BEATS heartbeats. Members whose name a later one has are pinged each time. Call it
+   * with each heartbeat.
    */
   ping(): void {
-    const { self, all, connection } = this.#on.members();
+    const members = this.#on.members();
+    const { self, all, connection } = members;
     if (connection.at === 'down') return;
     const untilMs = this.#options.elapsed() - PING_AFTER_MS;
     const others = [...all.values()].filter(({ incarnation }) => incarnation !== self);
     const turn = this.#pings++ % Math.max(CLOCK_BEATS, others.length);
-    for (const [index, { incarnation, lastSeenMs, ping }] of others.entries()) {
+    for (const [index, member] of others.entries()) {
+      const { incarnation, lastSeenMs, ping } = member;
       const isSilent = Math.max(lastSeenMs, connection.sinceMs) < untilMs;
-      const isDue = index === turn || isSilent || ping !== 'answered';
+      const isDue = index === turn || isSilent || ping !== 'answered' || isSuperseded(members, member);
       if (isDue && !this.#asked.has(incarnation)) void this.#ask(incarnation);
     }
   }

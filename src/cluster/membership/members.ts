@@ -364,6 +364,24 @@ function filled(members: Members): Members {
   return full.reduce((before, each) => changed(before, each, (member) => ({ ...member, isFilling: false })), members);
 }
 
+/**
+ * Whether a later member has the name of this one: then this one was a process of a hub that has started again, unless two hubs
+ * have the same name by mistake.
+ */
+export function isSuperseded({ all }: Members, { name, index }: Pick<Member, 'name' | 'index'>): boolean {
+  return successorOf({ all }, { name, index }) !== undefined;
+}
+
+/** Latest member with the name of an earlier one. */
+export function successorOf(
+  { all }: Pick<Members, 'all'>,
+  { name, index }: Pick<Member, 'name' | 'index'>,
+): Member | undefined {
+  let found: Member | undefined;
+  for (const member of all.values()) if (member.name === name && member.index > index) found = member;
+  return found;
+}
+
 /** Changes one member, if it is there. */
 export function changed(members: Members, incarnation: string, change: (member: Member) => Member): Members {
   const before = members.all.get(incarnation);

@@ -33,9 +33,9 @@ import { MemberNotices } from './member_notices.ts';
  *   250 ms of each other member
  *   `<name>.applied.<incarnation>`          hasApplied              reports its last record, once a ms at most, to the
  *                                                                   hubs that have appended changes, since they wait
- *   `<name>.in.<incarnation>.ping`          beat and clock, or      queries each every 2 s, and silent ones after 750 ms;
- *                                           noResponders,           answers with a heartbeat
- *                                           unanswered
+ *   `<name>.in.<incarnation>.ping`          beat and clock, or      queries each every 2 s, silent ones after 750 ms, and
+ *                                           noResponders,           previous processes of restarted hubs every 250 ms;
+ *                                           unanswered              answers with a heartbeat
  *   the connection, and standstills         up, down
  *   a barrier of its own journal            kept                    when the state machine wants an append
  *   seals of the journal of a suspect       sealed                  in both streams

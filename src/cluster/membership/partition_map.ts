@@ -8,8 +8,10 @@ import { isPartitionCount, PARTITIONS, PARTITIONS_MAX } from '../../shards/affin
  *   event                   moves partitions from            to                  at a time
  *   ----------------------  -------------------------------  ------------------  ---------
  *   a member has joined     the member with most of them     the new member      1/32
- *   a member was removed    that member                      the member with     all
- *                                                            fewest
+ *   a member was removed    that member                      its hub's next      all
+ *                                                            process, up to its
+ *                                                            share; then the
+ *                                                            member with fewest
  *   loads differ by more    the member with most load,       the member with     1/32
  *   than a fifth            choosing the best balance        least load
  *
@@ -92,21 +94,24 @@ export function afterJoin(
 }
 
 /**
- * Map after a member is removed: each of its partitions goes to the member with fewest. Throws a RangeError if `gone` is still
- * one of the members, or no member remains.
+ * Map after a member is removed: its partitions go to `preferred`, until that has its share, and each other one to the member
+ * with fewest. So after a restart of all hubs, each hub reads one journal. Throws a RangeError if `gone` is still one of the
+ * members, or no member remains.
  */
 export function afterLeave(
   map: PartitionMap,
-  { gone, ...candidates }: Candidates & { readonly gone: string },
+  { gone, preferred, ...candidates }: Candidates & { readonly gone: string; readonly preferred?: string | undefined },
 ): PartitionMap {
   const holdings = holdingsOf(map, candidates.members);
   if (holdings.has(gone)) {
     throw new RangeError(`Cannot replace a member that is gone: members must be those that remain, found "${gone}"`);
   }
   const successors = successorsOf(holdings, candidates.ownersMax);
+  const first = successors.find(({ member }) => member === preferred);
+  const share = Math.ceil(map.owners.length / successors.length);
   const owners = map.owners.map((owner, partition) => {
     if (owner !== gone) return owner;
-    const successor = lowest(successors, countOf);
+    const successor = first !== undefined && countOf(first) < share ? first : lowest(successors, countOf);
     if (successor === undefined) throw new RangeError(NOBODY);
     successor.partitions.push(partition);
     return successor.member;

@@ -1,16 +1,17 @@
-import { changed, type Member, type Members, NEVER } from './members.ts';
+import { changed, isSuperseded, type Member, type Members, NEVER, successorOf } from './members.ts';
 import { afterLeave, type PartitionMap } from './partition_map.ts';
 
 /**
  * Judgement of this hub about silent members, and its steps against them.
  *
  * A member is a *suspect* once it has been silent for `suspectMs`, or for a second if requests to it find no responders.
- * Silence counts only while this hub is connected, and a member. This hub *may accuse* a suspect only while all of these hold;
- * the first that does not is the reason why not:
+ * Silence counts only while this hub is connected, and a member. A member whose name a later one has was a process of a hub
+ * that has started again: it is a suspect as soon as a request finds no responders. This hub *may accuse* a suspect only while
+ * all of these hold; the first that does not is the reason why not:
  *
  *   notMember    it is a member itself
  *   down         it has a connection
- *   reconnected  it has had it for 3 s
+ *   reconnected  it has had it for 3 s, or the name of the suspect belongs to a later member
  *   minority     more than half of the members are no suspects, itself included; or half of them, with the one that joined
  *                last; or there are two members; or some have been suspects for longer, and only those are accused. Members
  *                whose journals are sealed, and those whose name a later member has, do not count: the former can accuse no
@@ -86,8 +87,9 @@ export function accusation(members: Members, nowMs: number): Accusing {
   const { all, connection, keptAtMs } = members;
   if (!all.has(members.self)) return 'notMember';
   if (connection.at === 'down') return 'down';
-  if (nowMs < connection.sinceMs + RECONNECTED_MS) return 'reconnected';
-  if (accusable(members, nowMs).length === 0 && suspects(members, nowMs).length > 0) return 'minority';
+  const accused = accusable(members, nowMs);
+  if (accused.length === 0 && isReconnected(members, nowMs)) return 'reconnected';
+  if (accused.length === 0 && suspects(members, nowMs).length > 0) return 'minority';
   if (nowMs >= keptAtMs + KEPT_WITHIN_MS) return 'notKept';
   return 'may';
 }
@@ -108,10 +110,17 @@ function isUnreachable({ ping }: Member): boolean {
   return ping === 'noResponders';
 }
 
-function suspectAtMs({ self, connection, suspectMs }: Members, member: Member): number {
+function suspectAtMs(members: Members, member: Member): number {
+  const { self, connection, suspectMs } = members;
   if (member.incarnation === self || connection.at === 'down') return NEVER;
   const silentFromMs = Math.max(member.lastSeenMs, connection.sinceMs);
-  return silentFromMs + (isUnreachable(member) ? Math.min(UNREACHABLE_SUSPECT_MS, suspectMs) : suspectMs);
+  if (!isUnreachable(member)) return silentFromMs + suspectMs;
+  return silentFromMs + (isSuperseded(members, member) ? 0 : Math.min(UNREACHABLE_SUSPECT_MS, suspectMs));
+}
+
+/** Whether messages of others may have been missed until a moment ago. */
+function isReconnected({ connection }: Members, nowMs: number): boolean {
+  return connection.at === 'up' && nowMs < connection.sinceMs + RECONNECTED_MS;
 }
 
 /** Time from which a minority may accuse a member. */
@@ -123,14 +132,13 @@ function overdueAtMs(members: Members, member: Member): number {
 function accusable(members: Members, nowMs: number): readonly Member[] {
   const suspected = suspects(members, nowMs);
   const all = [...members.all.values()];
-  const voters = all.filter(({ name, standing }, index) => {
-    return standing.at !== 'sealed' && !all.slice(index + 1).some((later) => later.name === name);
-  });
+  const voters = all.filter((member) => member.standing.at !== 'sealed' && !isSuperseded(members, member));
   const seen = voters.filter((member) => !suspected.includes(member));
   const hasMajority = seen.length * 2 > voters.length || members.all.size === 2;
   const hasHalf = seen.length * 2 === voters.length && seen.at(-1) === voters.at(-1);
-  if (hasMajority || hasHalf) return suspected;
-  return suspected.filter((member) => overdueAtMs(members, member) <= nowMs);
+  const judged = isReconnected(members, nowMs) ? suspected.filter((each) => isSuperseded(members, each)) : suspected;
+  if (hasMajority || hasHalf) return judged;
+  return judged.filter((member) => overdueAtMs(members, member) <= nowMs);
 }
 
 /** Members that may be given partitions, in the order of indexes: neither suspects nor members being expelled. */
@@ -141,9 +149,12 @@ export function successors({ all }: Members, suspected: readonly Member[]): read
     .map(({ incarnation }) => incarnation);
 }
 
-/** Suspects get none of its partitions. */
-function expulsion(members: Members, { incarnation }: Member, suspected: readonly Member[]): MembershipStep {
+/** Suspects get none of its partitions. The process that its hub has started since gets most of them. */
+function expulsion(members: Members, member: Member, suspected: readonly Member[]): MembershipStep {
   const { map, applied, ownersMax } = members;
-  const next = map && afterLeave(map, { gone: incarnation, members: successors(members, suspected), ownersMax });
+  const { incarnation } = member;
+  const preferred = successorOf(members, member)?.incarnation;
+  const those = { members: successors(members, suspected), ownersMax, preferred };
+  const next = map && afterLeave(map, { gone: incarnation, ...those });
   return { do: 'expel', incarnation, expects: applied, map: next };
 }

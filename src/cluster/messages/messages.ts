@@ -229,6 +229,8 @@ const QUERIES: Readonly<Record<Query['ask'], readonly (keyof typeof QUERY_MEMBER
   lastSeen: [],
   sample: ['only', 'above'],
   search: ['view', 'kind', 'most'],
+  forecast: ['id', 'horizonMs'],
+  moving: ['most'],
 };
 const QUERY_MEMBERS = {
   id: TEXT.fits,
@@ -236,6 +238,7 @@ const QUERY_MEMBERS = {
   only: listOf(TEXT).fits,
   kind: (value: unknown) => value === 'provider' || value === 'trackable',
   most: COUNT.fits,
+  horizonMs: COUNT.fits,
   above: (value: unknown) => value === undefined || typeof value === 'number',
   view: (value: unknown) => isObject(value) && typeof value['crs'] === 'string',
 } as const;

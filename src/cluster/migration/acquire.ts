@@ -132,10 +132,7 @@ export class Acquisition {
 
   /** Partitions of this hub whose objects its shards do not have yet. */
   unadopted(): ReadonlySet<number> {
-    const { partitions } = this.#wanted();
-    return new Set(
-      partitions.flatMap((source) => source.partitions.filter((each) => !this.#adopted.has(keyOf(source, each)))),
-    );
+    return new Set(this.#unadoptedOf(this.#wanted().partitions).flatMap(({ partitions }) => partitions));
   }
 
   /** Whether something can be acquired. */
@@ -147,8 +144,7 @@ export class Acquisition {
   /** Acquires everything available. Resolves with whether there was anything. Call it until there is not. */
   async acquire(): Promise<boolean> {
     const { partitions, objects } = this.#wanted();
-    if (partitions.length > 0 || this.#isStageDue || this.#unclaimed().length > 0)
-      await this.#takePartitions(partitions);
+    if (partitions.length > 0 || this.#isStageDue || this.#unclaimed().length > 0) await this.#takePartitions();
     else if (objects.length > 0) await this.#takeObjects(objects);
     else return false;
     return true;
@@ -181,32 +177,45 @@ export class Acquisition {
     return { partitions, objects: objects.filter(({ sequence }) => !unready.has(sequence)) };
   }
 
-  async #takePartitions(sources: readonly TakeOver[]): Promise<void> {
-    const { incarnation, checkpoints, state, released: releasedBy } = this.#options;
-    const fresh = sources
-      .map((source) => ({
-        ...source,
-        partitions: source.partitions.filter((each) => !this.#adopted.has(keyOf(source, each))),
-      }))
-      .filter((source) => source.partitions.length > 0);
-    // A member that has released partitions writes nothing to their state any more.
-    this.#stage = 'waiting for other hubs to release partitions';
-    const released = new Map<TakeOver, readonly SourceState[]>();
-    for (const source of fresh) {
-      if (!source.isMember) continue;
-      released.set(source, releasedState(await releasedBy(source.of, source.released), source.released));
-    }
-    const { epoch = 0 } = state().map ?? {};
-    const partitions = this.#unclaimed();
+  async #takePartitions(): Promise<void> {
+    const { incarnation } = this.#options;
+    const released = new Map<string, readonly SourceState[]>();
+    // Members that are removed one after the other are taken over at once.
+    let sources = await this.#claim(released);
+    while (sources === undefined) sources = await this.#claim(released);
+    const fresh = this.#unadoptedOf(sources);
     const isStageDue = this.#isStageDue;
-    this.#stage = 'claiming the state';
-    await checkpoints.claim({ partitions, collisions: isStageDue, epoch });
-    this.#claimed = new Set([...this.#claimed, ...partitions]);
     if (fresh.length > 0 || isStageDue) await this.#adoptPartitions(fresh, released, isStageDue);
     this.#hasStage ||= isStageDue;
     await this.#finish(
       sources.map(({ of, partitions: taken }) => ({ kind: 'took', by: incarnation, of, partitions: taken })),
     );
+  }
+
+  /** Reads what members have released, and claims the state. Resolves with the sources; undefined if ownership has changed. */
+  async #claim(released: Map<string, readonly SourceState[]>): Promise<readonly TakeOver[] | undefined> {
+    const { checkpoints, state, released: releasedBy } = this.#options;
+    const { version } = state();
+    // A member that has released partitions writes nothing to their state any more.
+    this.#stage = 'waiting for other hubs to release partitions';
+    for (const source of this.#unadoptedOf(this.#wanted().partitions)) {
+      if (!source.isMember || released.has(sourceKey(source))) continue;
+      released.set(sourceKey(source), releasedState(await releasedBy(source.of, source.released), source.released));
+    }
+    const { epoch = 0 } = state().map ?? {};
+    const partitions = this.#unclaimed();
+    this.#stage = 'claiming the state';
+    await checkpoints.claim({ partitions, collisions: this.#isStageDue, epoch });
+    this.#claimed = new Set([...this.#claimed, ...partitions]);
+    return state().version === version ? this.#wanted().partitions : undefined;
+  }
+
+  /** Sources with partitions that the shards do not have. */
+  #unadoptedOf(sources: readonly TakeOver[]): readonly TakeOver[] {
+    const isOpen = (source: TakeOver, each: number): boolean => !this.#adopted.has(keyOf(source, each));
+    return sources
+      .map((source) => ({ ...source, partitions: source.partitions.filter((each) => isOpen(source, each)) }))
+      .filter(({ partitions }) => partitions.length > 0);
   }
 
   /** Writes the state of all objects that the shards have, then appends what this hub has acquired. */
@@ -220,7 +229,7 @@ export class Acquisition {
   /** `released`: by those of the sources that are members. */
   async #adoptPartitions(
     sources: readonly TakeOver[],
-    released: ReadonlyMap<TakeOver, readonly SourceState[]>,
+    released: ReadonlyMap<string, readonly SourceState[]>,
     isStageDue: boolean,
   ): Promise<void> {
     const { checkpoints, objectsIn } = this.#options;
@@ -231,7 +240,8 @@ export class Acquisition {
       // A member that has lost partitions several times has one journal.
       const unread = new Set(those.map(({ of }) => of));
       return those.flatMap((source) => {
-        return released.get(source) ?? (unread.delete(source.of) ? [removed.stateOf(source)] : []);
+        if (source.isMember) return released.get(sourceKey(source)) ?? [];
+        return unread.delete(source.of) ? [removed.stateOf(source)] : [];
       });
     };
     const inTransit = new Set(removed.inTransit.map(({ object: [kind, id] }) => `${kind} ${id}`));
@@ -371,8 +381,12 @@ function alike(sources: readonly TakeOver[]) {
   return [...groups.values()].map((partitions) => ({ partitions, from: sourcesOf(partitions[0] as number) }));
 }
 
-function keyOf({ of, released }: TakeOver, partition: number): string {
-  return `${of} ${released} ${partition}`;
+function sourceKey({ of, released }: TakeOver): string {
+  return `${of} ${released}`;
+}
+
+function keyOf(source: TakeOver, partition: number): string {
+  return `${sourceKey(source)} ${partition}`;
 }
 
 function nameOf({ sequence }: Pick<Arrival, 'sequence'>, [kind, id]: ObjectMove): string {

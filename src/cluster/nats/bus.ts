@@ -107,6 +107,8 @@ export type BusStatus = { readonly at: 'up' } | { readonly at: 'down'; readonly 
 
 export interface RequestOptions<Value> {
   readonly timeoutMs: number;
+  /** Interval at which an idempotent request is sent again until it is answered; sent once when left out. */
+  readonly repeatMs?: number;
   readonly read: (bytes: Borrowed) => Value;
 }
 

@@ -121,10 +121,12 @@ export class BusThread {
   }
 
   #request(id: number): void {
-    const { subject, first: timeoutMs } = this.#commands;
-    const bytes = this.#keptBody({ isRepeated: false });
+    const { subject, first: timeoutMs, second: repeatMs } = this.#commands;
+    const isRepeated = repeatMs > 0;
+    const bytes = this.#keptBody({ isRepeated });
     this.#replies.ask({
       timeoutMs,
+      ...(isRepeated && { repeatMs }),
       send: (reply) => this.#connection.publish(subject, bytes, reply),
       done: (answer) => this.#tellAnswer(id, answer),
     });

@@ -7,6 +7,7 @@ import {
   headers,
   type Msg,
   type NatsConnection,
+  NoRespondersError,
   nkeyAuthenticator,
   type Subscription,
   type TlsOptions,
@@ -142,6 +143,26 @@ export class ServerConnection {
     };
     const subscription = this.#nats?.subscribe(listening.subject, { callback });
     if (subscription !== undefined) listening.subscription = subscription;
+  }
+}
+
+/** Connects to one server as a hub does, and lists its streams. Rejects with an Error whose message is the reason. */
+export async function probeServer(settings: BusSettings, server: string): Promise<void> {
+  const nats = await connect({
+    ...optionsOf(settings),
+    servers: [server],
+    reconnect: false,
+    ignoreAuthErrorAbort: false,
+  });
+  try {
+    const answer = await nats.request('$JS.API.STREAM.LIST', undefined, { timeout: CONNECT_MS });
+    const { error } = answer.json<{ readonly error?: { readonly description: string } }>();
+    if (error !== undefined) throw new Error(error.description);
+  } catch (cause) {
+    const isWithout = (cause as Error).cause instanceof NoRespondersError || cause instanceof NoRespondersError;
+    throw isWithout ? new Error('it offers no JetStream', { cause }) : cause;
+  } finally {
+    await nats.close();
   }
 }
 

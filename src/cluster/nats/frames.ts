@@ -7,7 +7,7 @@ import type { SharedRing } from './frame_ring.ts';
 export const COMMAND = {
   /** `subject`, `reply`, `body` */
   publish: 1,
-  /** `id`, `subject`, `body`; `first`: timeout in ms. Answered by `answered`. */
+  /** `id`, `subject`, `body`; `first`: timeout in ms; `second`: interval of repetitions in ms, 0 for none. Answered by `answered`. */
   request: 2,
   /**
    * `id`, `subject`, `reply`: the stream; the bytes in `body`, or `length` bytes from `third` in the area. `first`: timeout in

@@ -94,7 +94,7 @@ export class NatsBus implements Bus {
   async request<Value>(
     subject: string,
     bytes: Uint8Array,
-    { timeoutMs, read }: RequestOptions<Value>,
+    { timeoutMs, repeatMs: second = 0, read }: RequestOptions<Value>,
   ): Promise<BusAnswer<Value>> {
     const { promise, resolve, reject } = Promise.withResolvers<BusAnswer<Value>>();
     checkMessage(subject, bytes);
@@ -114,7 +114,7 @@ export class NatsBus implements Bus {
       },
       lose: () => resolve({ at: 'unanswered' }),
     };
-    this.#begin(`ask "${subject}"`, call, { kind: COMMAND.request, subject, first: timeoutMs, body: bytes });
+    this.#begin(`ask "${subject}"`, call, { kind: COMMAND.request, subject, first: timeoutMs, second, body: bytes });
     return promise;
   }
 
@@ -146,11 +146,8 @@ export class NatsBus implements Bus {
     const { subject, bytes } = append;
     checkMessage(subject, bytes);
     const { promise, call } = appending(subject, [bytes]);
-    this.#begin(`append to "${subject}"`, call, {
-      kind: COMMAND.append,
-      ...fieldsOf(append),
-      ...this.#link.place(bytes),
-    });
+    const command = { kind: COMMAND.append, ...fieldsOf(append), ...this.#link.place(bytes) };
+    this.#begin(`append to "${subject}"`, call, command);
     return promise;
   }
 

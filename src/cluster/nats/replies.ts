@@ -9,6 +9,8 @@ export interface BusRequest {
   readonly timeoutMs: number;
   /** Whether to retry until the timeout if there are no responders. */
   readonly retries?: boolean;
+  /** Interval at which it is sent again until it is answered; sent once when left out. */
+  readonly repeatMs?: number;
   /** Sends the request, with the subject for the answer. May be called several times. */
   send(reply: string): void;
   /** Whether a message is the final answer; any is if this is left out. */
@@ -22,13 +24,13 @@ export type BusReply = Received | Error | 'noResponders' | 'unanswered';
 interface SentRequest {
   readonly question: BusRequest;
   readonly untilMs: number;
-  /** Time of the next attempt; undefined while it waits for an answer. */
+  /** Time of the next attempt; undefined while it only waits for an answer. */
   sendAtMs: number | undefined;
 }
 
 /**
  * Pending requests, whose answers all arrive on one subscription. Requests made without a connection wait for one, in order;
- * those in flight when it is lost end as unanswered.
+ * those in flight when it is lost end as unanswered, unless they are repeated.
  */
 export class Replies {
   readonly #connection: ServerConnection;
@@ -67,7 +69,8 @@ export class Replies {
   }
 
   #send(token: string, asked: SentRequest): void {
-    asked.sendAtMs = undefined;
+    const { repeatMs } = asked.question;
+    asked.sendAtMs = repeatMs === undefined ? undefined : this.#elapsed() + repeatMs;
     try {
       asked.question.send(this.#inbox + token);
     } catch (error) {

@@ -5,16 +5,12 @@ import { type Bus, BusError, type StoredMessage, type StreamSettings, type Strea
 /** Servers must agree before they create or delete a stream, which takes a while. */
 const TIMEOUT_MS = 5000;
 /**
- * Timeout of each attempt of a read, or of the creation of a stream. A request about a stream without a leader, such as one that
- * another hub is just creating, is never answered, nor is a creation before the servers have elected a leader after their
- * start; a server that has lost the leader of the servers answers that JetStream is unavailable. So they are repeated.
+ * Interval at which a read, or the creation of a stream, is requested again. A request about a stream without a leader, such as
+ * one that another hub is just creating, is never answered, nor is a creation before the servers have elected a leader after
+ * their start; a server that has lost the leader of the servers answers that JetStream is unavailable. The list of one stream
+ * is answered at once if the stream has a leader, and otherwise after 4 s, even if it gets one in the meantime.
  */
-const TRIES_MS = [300, 700, 1000, 1000, 1000, 1000];
-/**
- * The list of one stream is answered at once if the stream has a leader, and otherwise after 4 s, even if it gets one in the
- * meantime.
- */
-const LIST_TRIES_MS = [...TRIES_MS, TIMEOUT_MS];
+const REPEAT_MS = 250;
 const NANOSECONDS = 1_000_000;
 const UNAVAILABLE = 10008;
 const NO_STREAM = 10059;
@@ -64,7 +60,7 @@ export class StreamApi {
 
   async make(settings: StreamSettings): Promise<void> {
     const what = `make stream "${settings.name}"`;
-    await this.#ask(`STREAM.CREATE.${settings.name}`, configOf(settings), what, undefined, TRIES_MS);
+    await this.#ask(`STREAM.CREATE.${settings.name}`, configOf(settings), what, { isRepeated: true });
   }
 
   async alter(settings: StreamSettings): Promise<void> {
@@ -72,15 +68,18 @@ export class StreamApi {
   }
 
   async delete(name: string): Promise<boolean> {
-    return (await this.#ask(`STREAM.DELETE.${name}`, {}, `delete stream "${name}"`, NO_STREAM)) !== undefined;
+    return (
+      (await this.#ask(`STREAM.DELETE.${name}`, {}, `delete stream "${name}"`, { absent: NO_STREAM })) !== undefined
+    );
   }
 
   async list(prefix: string, subject?: string): Promise<readonly StreamState[]> {
     const states: StreamState[] = [];
     for (let offset = 0; ; ) {
-      const tries = subject === undefined ? [TIMEOUT_MS] : LIST_TRIES_MS;
       const what = `list streams "${prefix}"`;
-      const page = (await this.#ask('STREAM.LIST', { offset, subject }, what, undefined, tries)) as {
+      const page = (await this.#ask('STREAM.LIST', { offset, subject }, what, {
+        isRepeated: subject !== undefined,
+      })) as {
         readonly total: number;
         readonly streams: readonly Found[] | null;
       };
@@ -101,7 +100,7 @@ export class StreamApi {
 
   async #message(stream: string, selection: object, what: string): Promise<StoredMessage | undefined> {
     const api = `STREAM.MSG.GET.${stream}`;
-    const found = (await this.#ask(api, selection, what, NO_MESSAGE, TRIES_MS)) as
+    const found = (await this.#ask(api, selection, what, { absent: NO_MESSAGE, isRepeated: true })) as
       | { readonly message: { readonly subject: string; readonly seq: number; readonly data?: string } }
       | undefined;
     if (found === undefined) return undefined;
@@ -119,27 +118,27 @@ export class StreamApi {
     api: string,
     question: object,
     what: string,
-    absent?: number,
-    [timeoutMs = TIMEOUT_MS, ...triesMs]: readonly number[] = [],
-    passedMs = 0,
+    { absent, isRepeated = false }: { readonly absent?: number; readonly isRepeated?: boolean } = {},
   ): Promise<object | undefined> {
     const bytes = new TextEncoder().encode(JSON.stringify(question));
-    const answer = await this.#bus.request(`$JS.API.${api}`, bytes, {
-      timeoutMs,
-      read: (found) => JSON.parse(Buffer.from(look(found)).toString()) as { readonly error?: Problem },
-    });
-    if (answer.at === 'noResponders') throw new BusError(`Cannot ${what}: no server offers JetStream`);
-    const error = answer.at === 'answered' ? answer.value.error : undefined;
-    if (triesMs.length > 0 && (answer.at === 'unanswered' || error?.err_code === UNAVAILABLE)) {
-      if (answer.at === 'answered') await this.#pause(timeoutMs);
-      return this.#ask(api, question, what, absent, triesMs, passedMs + timeoutMs);
+    for (let timeoutMs = TIMEOUT_MS; ; timeoutMs -= REPEAT_MS) {
+      const answer = await this.#bus.request(`$JS.API.${api}`, bytes, {
+        timeoutMs,
+        ...(isRepeated && { repeatMs: REPEAT_MS }),
+        read: (found) => JSON.parse(Buffer.from(look(found)).toString()) as { readonly error?: Problem },
+      });
+      if (answer.at === 'noResponders') throw new BusError(`Cannot ${what}: no server offers JetStream`);
+      if (answer.at === 'unanswered') {
+        throw new BusError(`Cannot ${what}: no server answered within ${TIMEOUT_MS} ms`);
+      }
+      const { error } = answer.value;
+      if (error === undefined) return answer.value;
+      if (error.err_code === absent) return undefined;
+      if (error.err_code !== UNAVAILABLE || !isRepeated || timeoutMs <= REPEAT_MS) {
+        throw new BusError(`Cannot ${what}: ${error.description}`);
+      }
+      await this.#pause(REPEAT_MS);
     }
-    if (answer.at === 'unanswered') {
-      throw new BusError(`Cannot ${what}: no server answered within ${passedMs + timeoutMs} ms`);
-    }
-    if (error === undefined) return answer.value;
-    if (error.err_code === absent) return undefined;
-    throw new BusError(`Cannot ${what}: ${error.description}`);
   }
 }
 

@@ -59,14 +59,18 @@ export class PartitionLoads {
     const found = new Map<number, number>();
     if (lastsMs > 0) {
       const share = 1 - Math.exp(-lastsMs / SMOOTHED_MS);
-      for (const [partition, count] of this.#counts.entries()) {
+      for (let partition = 0; partition < PARTITIONS_MAX; partition++) {
+        const perSecond = ((this.#counts[partition] as number) * 1000) / lastsMs;
         const rate = this.#rates[partition] as number;
-        this.#rates[partition] = rate + share * ((count * 1000) / lastsMs - rate);
+        this.#rates[partition] = rate + share * (perSecond - rate);
       }
       this.#counts.fill(0);
       this.#lookedMs = nowMs;
     }
-    for (const [partition, rate] of this.#rates.entries()) if (rate >= 0.5) found.set(partition, Math.round(rate));
+    for (let partition = 0; partition < PARTITIONS_MAX; partition++) {
+      const rate = this.#rates[partition] as number;
+      if (rate >= 0.5) found.set(partition, Math.round(rate));
+    }
     return found;
   }
 }

@@ -1,8 +1,19 @@
 import type { StoredFence } from '../../model/fence.ts';
 import type { ObjectKind } from '../../model/id.ts';
-import { formatTime } from '../../model/time.ts';
 import type { FilterFields, View } from '../../model/topics.ts';
 import { roundDegrees, roundMeters } from '../geo/rounding.ts';
+import {
+  asciiBytes,
+  JSON_MAX,
+  type NewRecordBuffer,
+  put,
+  putString,
+  putText,
+  putTime,
+  type RecordBuffer,
+  UTF8_MAX,
+  type Utf8Bytes,
+} from '../json_bytes.ts';
 import type { FenceState, FenceJson } from '../state.ts';
 import { feature, featureCollection, geometryInPlane, viewTransform } from '../zone/view.ts';
 import type { ZoneLookup } from '../zone/zone_table.ts';
@@ -49,6 +60,19 @@ const MARKS: Readonly<Record<CrossingMark, string>> = {
   right: '"hub.direction":"right"',
 };
 
+const ID = asciiBytes('{"id":"');
+const FENCE_ID = asciiBytes('","fence_id":');
+const ENTRY = asciiBytes(',"event_type":"region_entry","provider_id":');
+const EXIT = asciiBytes(',"event_type":"region_exit","provider_id":');
+const TRACKABLE_ID = asciiBytes(',"trackable_id":');
+const TRACKABLES = asciiBytes(',"trackables":[');
+const ENTRY_TIME = asciiBytes(',"entry_time":"');
+const EXIT_TIME = asciiBytes('","exit_time":"');
+const NULL = asciiBytes('null');
+const [QUOTE, COMMA, CLOSING_BRACKET, CLOSING_BRACE] = [0x22, 0x2c, 0x5d, 0x7d] as const;
+/** Maximum bytes of an event without the ids and the members of the fence: names, times, id and mark. */
+const FIXED_MAX = 512;
+
 interface EventOptions {
   /** Whether events of trackables contain the provider. */
   readonly nameProvider: boolean;
@@ -56,24 +80,61 @@ interface EventOptions {
   readonly propertiesMax?: number | undefined;
 }
 
-/** Returns a FenceEvent as JSON. */
-export function fenceEventJson(
+/** Returns the maximum number of bytes that writeFenceEvent writes. */
+// hot
+export function fenceEventBytesMax({ fence, providerId, trackableId, trackables }: FenceChange): number {
+  const { id, foreignId, properties } = jsonOf(fence);
+  let strings = (providerId?.length ?? 0) + (trackableId?.length ?? 0);
+  for (const trackable of trackables) strings += trackable.length + 1;
+  return FIXED_MAX + JSON_MAX * strings + UTF8_MAX * (id.length + foreignId.length + properties.length);
+}
+
+/** Writes a FenceEvent as JSON, with a UUID as its id. Returns the offset after it. */
+// hot
+export function writeFenceEvent(
+  { bytes }: RecordBuffer,
+  start: number,
   change: FenceChange,
   id: string,
   { nameProvider, propertiesMax = Number.POSITIVE_INFINITY }: EventOptions,
-): string {
-  const { fence, trackableId, providerId } = change;
-  fence.json ??= jsonOf(fence);
-  const json = fence.json;
-  const provider = (trackableId === undefined || nameProvider) && providerId !== undefined ? providerId : null;
+): number {
+  const { fence, trackableId, providerId, trackables, exitMs } = change;
+  const json = jsonOf(fence);
+  let at = putText(bytes, put(bytes, start, ID), id);
+  at = putText(bytes, put(bytes, at, FENCE_ID), json.id);
+  at = put(bytes, at, change.type === 'region_entry' ? ENTRY : EXIT);
+  at = trackableId === undefined || nameProvider ? putOptional(bytes, at, providerId) : put(bytes, at, NULL);
+  at = putOptional(bytes, put(bytes, at, TRACKABLE_ID), trackableId);
+  at = put(bytes, at, TRACKABLES);
+  for (let i = 0; i < trackables.length; i++) {
+    if (i > 0) bytes[at++] = COMMA;
+    at = putString(bytes, at, trackables[i] as string);
+  }
+  bytes[at++] = CLOSING_BRACKET;
+  at = putText(bytes, at, json.foreignId);
+  at = putTime(bytes, put(bytes, at, ENTRY_TIME), change.entryMs);
+  if (exitMs !== undefined) at = putTime(bytes, put(bytes, at, EXIT_TIME), exitMs);
+  bytes[at++] = QUOTE;
   const own = json.properties.length - PROPERTIES_NAME.length > propertiesMax ? '' : json.properties;
-  const properties = change.mark === undefined ? own : markedProperties(own, MARKS[change.mark]);
-  const exit = change.exitMs === undefined ? '' : `,"exit_time":"${formatTime(change.exitMs)}"`;
-  return (
-    `{"id":"${id}","fence_id":${json.id},"event_type":"${change.type}","provider_id":${JSON.stringify(provider)},` +
-    `"trackable_id":${JSON.stringify(trackableId ?? null)},"trackables":${JSON.stringify(change.trackables)}` +
-    `${json.foreignId},"entry_time":"${formatTime(change.entryMs)}"${exit}${properties}}`
-  );
+  at = putText(bytes, at, change.mark === undefined ? own : markedProperties(own, MARKS[change.mark]));
+  bytes[at] = CLOSING_BRACE;
+  return at + 1;
+}
+
+/** Returns the JSON that writeFenceEvent writes. */
+export function fenceEventJson(
+  change: FenceChange,
+  id: string,
+  options: EventOptions,
+  newBuffer: NewRecordBuffer,
+): string {
+  const buffer = newBuffer(fenceEventBytesMax(change));
+  return buffer.bytes.toString('utf8', 0, writeFenceEvent(buffer, 0, change, id, options));
+}
+
+// hot
+function putOptional(bytes: Utf8Bytes, at: number, text: string | undefined): number {
+  return text === undefined ? put(bytes, at, NULL) : putString(bytes, at, text);
 }
 
 /** Adds a member to properties as JSON. A member of the fence with the same name loses: parsers take the last one. */
@@ -116,6 +177,11 @@ function regionIn(fence: StoredFence, view: View, zones: ZoneLookup): string | u
 }
 
 function jsonOf(fence: FenceState): FenceJson {
+  fence.json ??= newJson(fence);
+  return fence.json;
+}
+
+function newJson(fence: FenceState): FenceJson {
   const { foreign_id: foreignId, properties } = fence.entity;
   return {
     id: JSON.stringify(fence.id),

@@ -32,6 +32,7 @@ export function setFence(state: ShardState, index: FenceIndex, entity: StoredFen
   if (!isThere && region === undefined) index.delete(slot);
   if (!isThere && region !== undefined) index.set(slot, region);
   const fence: FenceState = { ...compiled, region };
+  state.untracked.set(fence);
   state.crossing.fences += Number(isCrossed(state, fence)) - Number(before !== undefined && isCrossed(state, before));
   state.fences.set(entity.id, fence);
   state.slots[slot] = fence;
@@ -53,6 +54,7 @@ export function fenceAmong(
   { slot, occupants }: Pick<FenceState, 'slot' | 'occupants'>,
 ): FenceState {
   const timing = timingOfFence(entity);
+  const region = regionOf(zones, entity);
   return {
     id: entity.id,
     slot,
@@ -60,7 +62,8 @@ export function fenceAmong(
     timing,
     plainTiming: effectiveTiming(timing, UNSET, UNSET),
     vertical: verticalOf(entity, levelOf(zones, entity)),
-    region: regionOf(zones, entity),
+    region: entity.untracked === true ? undefined : region,
+    untracked: entity.untracked === true ? region : undefined,
     occupants,
     json: undefined,
   };
@@ -68,7 +71,8 @@ export function fenceAmong(
 
 /** Compares a fence with its predecessor. */
 export function changeOf(before: FenceState | undefined, fence: FenceState): SetFence {
-  const isThere = before !== undefined && sameRegion(before.region, fence.region);
+  const isThere =
+    before !== undefined && sameRegion(before.region, fence.region) && sameRegion(before.untracked, fence.untracked);
   return {
     fence,
     isMoved: !isThere || !sameVertical(before.vertical, fence.vertical),
@@ -81,6 +85,7 @@ export function deleteFence(state: ShardState, index: FenceIndex, id: string): T
   const fence = state.fences.get(id);
   if (fence === undefined) return [];
   state.fences.delete(id);
+  state.untracked.delete(id);
   state.crossing.gates.delete(id);
   if (isCrossed(state, fence)) state.crossing.fences--;
   state.slots[fence.slot] = undefined;

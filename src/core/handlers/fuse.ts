@@ -48,8 +48,11 @@ export function fuse(context: ShardContext, trackable: TrackableState, arrival: 
       return true;
     }
   }
+  const fix = state.fixes.tracked(arrived, track);
+  // Its providers are around an untracked fence. It moves with their next location outside.
+  if (state.untracked.coverFix(fix)) return true;
   fireSuppressed(context, trackable, moment.nowMs);
-  moveTrackable(context, trackable, { ...arrival, fix: state.fixes.tracked(arrived, track) });
+  moveTrackable(context, trackable, { ...arrival, fix });
   return true;
 }
 
@@ -63,7 +66,7 @@ function isTracked(fix: Fix): boolean {
 }
 
 /** Returns the settings of the filter that all providers of a trackable feed; undefined if they feed none. */
-function fusion({ state, options }: ShardContext, trackable: TrackableState): FilterSettings | undefined {
+export function fusion({ state, options }: ShardContext, trackable: TrackableState): FilterSettings | undefined {
   const { filterVersion: version } = state;
   let found = trackable.filter;
   if (found?.version !== version) {

@@ -154,6 +154,11 @@ function revive(context: ShardContext, object: ProviderState | TrackableState, r
   const { state } = context;
   const { seq, suppressUntilMs, receivedMs, withTimers, entities } = restoring;
   const fix = fixOfProvider(state, object, row) ?? fixOf(state, object, row, restoring);
+  // The fence may have been imported while the hub was stopped.
+  if (state.untracked.coverFix(fix)) {
+    forgetRow(context, object);
+    return;
+  }
   const isLeaving = leavesAtOnce(context, object, fix, withTimers);
   if (object.kind === 'provider') state.fixes.put(object, fix);
   else if (!isLeaving) {

@@ -184,7 +184,8 @@ function motionOf(
   };
 }
 
-function ancestorsOf(context: ShardContext, trackable: TrackableState): string[] {
+/** Returns the ids of the trackables that carry one, nearest first. */
+export function ancestorsOf(context: ShardContext, trackable: TrackableState): string[] {
   const ancestors: string[] = [];
   let parent = trackable.entity.parent ?? undefined;
   const { parentsMax } = context.options;

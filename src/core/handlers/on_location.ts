@@ -9,6 +9,7 @@ import { fuse } from './fuse.ts';
 import { hasFlag, OUTLIER } from '../tracking/track.ts';
 import { follow, moveFollowers } from './move.ts';
 import { fireSuppressed, schedule } from './on_deadline.ts';
+import { dropFix } from './on_provider.ts';
 import { publishLocation, publishProviderCrossings } from './publish.ts';
 import { departureOf, observeMove, observeProvider } from './fence_observation.ts';
 import { resolveProximity } from './resolve_proximity.ts';
@@ -16,7 +17,7 @@ import { resolveProximity } from './resolve_proximity.ts';
 /**
  * Handles a location, in this order: check that it is newer than the provider's last, decide which reader's zone a
  * proximity is in, locate and filter it, publish it, evaluate the fences of the provider, move its trackables. An outlier
- * is only published.
+ * is only published. A location in an untracked fence removes the location that the provider had.
  */
 // hot
 export function onLocation(context: ShardContext, sent: ReceivedLocation): void {
@@ -55,6 +56,12 @@ export function onLocation(context: ShardContext, sent: ReceivedLocation): void 
   const fix = state.fixes.renew(provider, location, derived, about, track);
   // Steps contain locations as sent, from which a replay cannot rebuild one that arbitration has moved.
   if (location !== sent) fix.isLocated = false;
+  if (state.untracked.coverFix(fix)) {
+    // A provider that had no location has left nothing.
+    if (previous === undefined) state.fixes.put(provider, undefined);
+    else dropFix(context, provider, { ...moment, eventNowMs: eventTimeMs });
+    return;
+  }
   touch(state, provider);
   publishLocation(context, fix);
   if (isOutlier) {

@@ -33,15 +33,21 @@ export function onForget(context: ShardContext, item: Item & { kind: 'forget' })
   if (provider !== undefined) dropFix(context, provider, momentOf(context, item));
 }
 
-function dropFix(context: ShardContext, provider: ProviderState, moment: Moment): void {
-  const { state } = context;
+/** Removes the location of a provider. Trackables move to another location, or leave. */
+export function dropFix(context: ShardContext, provider: ProviderState, moment: Moment): void {
   if (provider.fix === undefined) return;
+  loseLocation(context, provider, moment);
+  for (const trackable of assignedTo(context.state, provider.id).trackables) {
+    if (trackable.fix?.providerId === provider.id) reevaluateTrackable(context, trackable, moment, { isDeleted: true });
+  }
+}
+
+/** Removes the location of a provider, which leaves its fences. Its trackables stay. */
+export function loseLocation(context: ShardContext, provider: ProviderState, moment: Moment): void {
+  const { state } = context;
   publishProviderCrossings(context, provider, leaveAll(provider, moment.eventNowMs));
   touch(state, provider);
   state.fixes.put(provider, undefined);
   provider.nearby = undefined;
   forgetRow(context, provider);
-  for (const trackable of assignedTo(state, provider.id).trackables) {
-    if (trackable.fix?.providerId === provider.id) reevaluateTrackable(context, trackable, moment, { isDeleted: true });
-  }
 }

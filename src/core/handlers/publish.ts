@@ -3,7 +3,14 @@ import { wallClockOfEventTime } from '../../model/clock_steps.ts';
 import type { FilterFields, Variant } from '../../model/topics.ts';
 import { assignedTo } from '../assignments.ts';
 import type { ShardContext } from '../context.ts';
-import { type FenceChange, fenceEventFields, fenceEventJson, fenceFeature } from '../fence/fence_event.ts';
+import {
+  type FenceChange,
+  fenceEventBytesMax,
+  fenceEventFields,
+  fenceEventJson,
+  fenceFeature,
+  writeFenceEvent,
+} from '../fence/fence_event.ts';
 import type { Direction } from '../fence/gate_crossings.ts';
 import type { Crossing } from '../fence/observe_fences.ts';
 import { locationBytesMax, writeLocation } from '../location/event_bytes.ts';
@@ -147,22 +154,28 @@ function countCrossing(
 }
 
 function publishFenceEvent(context: ShardContext, variants: readonly FilteredVariant[], change: FenceChange): void {
-  const { newId, providerInTrackableEvents: nameProvider } = context.options;
+  const { newId, newBuffer, providerInTrackableEvents: nameProvider } = context.options;
+  const { events, draft, zones, isJournaled } = context;
   const fields = fenceEventFields(change.fence.entity, change);
-  const index = context.draft.fenceEvents.length;
+  const index = draft.fenceEvents.length;
   let id = '';
-  let text: string | undefined;
   for (const variant of variants) {
     if (variant.wants?.(fields) === false) continue;
-    if (text === undefined) {
+    if (id === '') {
       id = newId();
-      text = fenceEventJson(change, id, { nameProvider });
-      context.draft.fenceEvents.push([fields, text]);
+      if (isJournaled) draft.fenceEvents.push([fields, fenceEventJson(change, id, { nameProvider }, newBuffer)]);
     }
     const { geojson, propertiesMax } = variant;
-    const own = propertiesMax === undefined ? text : fenceEventJson(change, id, { nameProvider, propertiesMax });
-    const rendered = geojson === true ? fenceFeature(change.fence.entity, text, variant, context.zones) : own;
-    if (rendered !== undefined) push(context, variant, fields, { text: rendered, index });
+    if (geojson === true) {
+      const text = fenceEventJson(change, id, { nameProvider }, newBuffer);
+      const rendered = fenceFeature(change.fence.entity, text, variant, zones);
+      if (rendered !== undefined) push(context, variant, fields, { text: rendered, index });
+      continue;
+    }
+    const own = variant.unfiltered === true ? undefined : fields;
+    const event = events.begin(variant.id, own, fenceEventBytesMax(change));
+    event.end(writeFenceEvent(event, event.at, change, id, { nameProvider, propertiesMax }));
+    event.indices.push(index);
   }
 }
 

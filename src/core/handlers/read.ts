@@ -8,6 +8,7 @@ import type { Fix } from '../location/fix.ts';
 import { locationIn } from '../location/location_json.ts';
 import { motionIn } from '../motion/motion_json.ts';
 import type { FenceState, ProviderState, ShardState, TrackableState } from '../state.ts';
+import { forecastOf, movingBodies } from './forecast.ts';
 import { search } from './search.ts';
 import { observeProvider, observeTrackable } from './fence_observation.ts';
 import { fixesOf, significantFix } from './significant_fix.ts';
@@ -78,6 +79,13 @@ function answer(context: ShardContext, query: Query, nowMs: number): QueryResult
       };
     case 'search':
       return search(context, query, nowMs);
+    case 'forecast': {
+      const trackable = state.trackables.get(query.id);
+      const forecast = trackable && forecastOf(context, trackable, { nowMs, horizonMs: query.horizonMs });
+      return forecast === undefined ? ABSENT : { forecast };
+    }
+    case 'moving':
+      return { moving: movingBodies(context, nowMs, query.most) };
     case 'sample': {
       const above = query.above ?? Number.POSITIVE_INFINITY;
       return {

@@ -15,8 +15,10 @@ import {
 import { FUSED } from '../tracking/track.ts';
 import { isSameLocation, settle, moveTo } from './move.ts';
 import { fireSuppressed, schedule } from './on_deadline.ts';
+import { loseLocation } from './on_provider.ts';
 import { publishProviderCrossings, publishTrackableCrossings } from './publish.ts';
 import { observeProvider, observeTrackable } from './fence_observation.ts';
+import { loseMotion } from './reevaluate_trackable.ts';
 
 interface Change {
   /** Fences whose region has changed. */
@@ -24,7 +26,10 @@ interface Change {
   readonly relocated: Relocated;
 }
 
-/** Observes all objects with a fix: relocated objects in every fence, others in the changed fences only. */
+/**
+ * Observes all objects with a fix: relocated objects in every fence, others in the changed fences only. Objects that are in
+ * an untracked fence now lose their location.
+ */
 export function reevaluate(
   context: ShardContext,
   { fences, relocated }: Change,
@@ -33,14 +38,20 @@ export function reevaluate(
 ): void {
   for (const provider of providers) {
     const fix = relocated.get(provider);
-    if (fix !== undefined) moveProvider(context, provider, fix, moment);
+    if (isUntracked(context, fix ?? provider.fix)) loseLocation(context, provider, moment);
+    else if (fix !== undefined) moveProvider(context, provider, fix, moment);
     else if (provider.fix !== undefined) observeInFences(context, provider, fences, moment);
   }
   for (const trackable of trackables) {
     const fix = relocated.get(trackable);
-    if (fix !== undefined) moveTrackableWithZone(context, trackable, fix, moment);
+    if (isUntracked(context, fix ?? trackable.fix)) loseMotion(context, trackable, moment);
+    else if (fix !== undefined) moveTrackableWithZone(context, trackable, fix, moment);
     else if (trackable.fix !== undefined) observeInFences(context, trackable, fences, moment);
   }
+}
+
+function isUntracked({ state }: ShardContext, fix: Fix | undefined): boolean {
+  return fix !== undefined && state.untracked.coverFix(fix);
 }
 
 function observeInFences(

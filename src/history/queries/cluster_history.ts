@@ -72,8 +72,10 @@ export class ClusterHistory {
   readonly #waiting: (() => void)[] = [];
   #lastFile = 0;
 
+  /** Removes rows of other hubs that a crashed hub has left. */
   constructor(deps: ClusterHistoryDeps) {
     this.#deps = deps;
+    rmSync(this.#folder, { recursive: true, force: true });
   }
 
   /** Like QueryPool.ask, for the history of all hubs. */

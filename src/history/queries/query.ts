@@ -112,6 +112,8 @@ export interface VisitsQuery extends VisitFilter, Page {
 
 export interface DwellQuery extends VisitFilter {
   readonly ask: 'dwell';
+  /** Length of the steps whose dwell times are listed, too; undefined for none. */
+  readonly stepMs?: number | undefined;
 }
 
 export interface OccupancyQuery extends VisitFilter {

@@ -46,35 +46,96 @@ export async function visits(duck: Duck, files: readonly HistoryFile[], asked: V
   return { text: JSON.stringify({ ...head(asked), visits: shown, next_cursor: next ?? null }), next };
 }
 
+const SAMPLES_MAX = 100_000;
+
 /**
  * Returns durations of visits. Medians and percentiles are those of completed visits. Sums count only the time within
  * the span, so the sums of adjacent spans add up to that of the whole. Visits without an exit are counted separately.
+ * With a step, each step that overlaps with visits is a span of its own.
  */
 export async function dwell(duck: Duck, files: readonly HistoryFile[], asked: DwellQuery): Promise<AnswerContent> {
+  const { fromMs, toMs, stepMs } = asked;
+  if (stepMs !== undefined) stepsOf({ fromMs, toMs, stepMs });
   await fillVisits(duck, files, asked);
-  const [from, to] = [microseconds(asked.fromMs), microseconds(asked.toMs)];
-  const whole = millisecondsBetween('entry_time', 'end_time');
-  const within = millisecondsBetween(`greatest(entry_time, ${from})`, `least(end_time, ${to})`);
   const rows = await duck.rows(
-    'SELECT fence_id, count(*) FILTER (NOT is_open)::INTEGER AS visits,' +
-      ` count(*) FILTER (entry_time >= ${from})::INTEGER AS entries,` +
-      ' count(DISTINCT (object_type, object_id))::INTEGER AS objects,' +
-      ` median(${whole}) FILTER (NOT is_open) AS median_ms, quantile_cont(${whole}, 0.95) FILTER (NOT is_open) AS p95_ms,` +
-      ` coalesce(sum(${within}) FILTER (NOT is_open), 0) AS total_ms, count(*) FILTER (is_open)::INTEGER AS open_visits,` +
-      ` coalesce(sum(${within}) FILTER (is_open), 0) AS open_ms` +
+    `SELECT fence_id, ${dwellColumns(microseconds(fromMs), microseconds(toMs))}` +
       ` FROM ${VISITS} WHERE ${overlapping(asked)} GROUP BY fence_id ORDER BY fence_id`,
   );
-  const fences = rows.map(({ median_ms, p95_ms, total_ms, open_ms, ...row }) => ({
+  const fences = rows.map(({ fence_id, ...row }) => ({ fence_id, ...dwellOf(row) }));
+  if (stepMs === undefined) return complete({ ...head(asked), fences });
+  const steps = await dwellSteps(duck, { ...asked, stepMs }, fences.length);
+  const stepsOfFence = ({ fence_id: id }: (typeof fences)[number]) => steps.get(String(id)) ?? [];
+  return complete({
+    ...head(asked),
+    step: stepMs,
+    fences: fences.map((fence) => ({ ...fence, steps: stepsOfFence(fence) })),
+  });
+}
+
+/** Returns the columns of dwell times in a span. */
+function dwellColumns(from: string, to: string): string {
+  const whole = millisecondsBetween('entry_time', 'end_time');
+  const within = millisecondsBetween(`greatest(entry_time, ${from})`, `least(end_time, ${to})`);
+  return (
+    'count(*) FILTER (NOT is_open)::INTEGER AS visits,' +
+    ` count(*) FILTER (entry_time >= ${from})::INTEGER AS entries,` +
+    ' count(DISTINCT (object_type, object_id))::INTEGER AS objects,' +
+    ` median(${whole}) FILTER (NOT is_open) AS median_ms, quantile_cont(${whole}, 0.95) FILTER (NOT is_open) AS p95_ms,` +
+    ` coalesce(sum(${within}) FILTER (NOT is_open), 0) AS total_ms, count(*) FILTER (is_open)::INTEGER AS open_visits,` +
+    ` coalesce(sum(${within}) FILTER (is_open), 0) AS open_ms`
+  );
+}
+
+function dwellOf({ median_ms, p95_ms, total_ms, open_ms, ...row }: Readonly<Record<string, unknown>>) {
+  return {
     ...row,
     median_ms: roundedOrNull(median_ms),
     p95_ms: roundedOrNull(p95_ms),
     total_ms: Math.round(Number(total_ms)),
     open_ms: Math.round(Number(open_ms)),
-  }));
-  return complete({ ...head(asked), fences });
+  };
 }
 
-const SAMPLES_MAX = 100_000;
+/** Returns the dwell times of each step, by fence. A visit is in all steps that it overlaps with. */
+async function dwellSteps(
+  duck: Duck,
+  asked: DwellQuery & { readonly stepMs: number },
+  fences: number,
+): Promise<ReadonlyMap<string, readonly object[]>> {
+  const { fromMs, toMs, stepMs } = asked;
+  const steps = stepsOf(asked, fences);
+  const [fromUs, stepUs] = [Math.round(1000 * fromMs), 1000 * stepMs];
+  const first = `greatest(0, (epoch_us(entry_time) - ${fromUs}) // ${stepUs})`;
+  // A visit excludes its end.
+  const last = `greatest(${first}, least(${steps}, ceil((epoch_us(end_time) - ${fromUs}) / ${stepUs})) - 1)::BIGINT`;
+  const start = `make_timestamptz(${fromUs} + nth * ${stepUs})`;
+  const end = `least(${microseconds(toMs)}, make_timestamptz(${fromUs} + (nth + 1) * ${stepUs}))`;
+  const rows = await duck.rows(
+    `WITH parts AS (SELECT *, unnest(range(${first}, ${last} + 1)) AS nth FROM ${VISITS} WHERE ${overlapping(asked)})` +
+      ` SELECT fence_id, nth, ${dwellColumns(start, end)} FROM parts GROUP BY fence_id, nth ORDER BY fence_id, nth`,
+  );
+  const byFence = Map.groupBy(rows, ({ fence_id: id }) => String(id));
+  const stepOf = ({ fence_id: _, nth, ...row }: (typeof rows)[number]) => ({
+    from: formatTime(fromMs + Number(nth) * stepMs),
+    ...dwellOf(row),
+  });
+  return new Map([...byFence].map(([id, its]) => [id, its.map(stepOf)]));
+}
+
+/** Returns the number of steps in a span. Throws if there are too many, for one fence or for all. */
+function stepsOf({ fromMs, toMs, stepMs }: Span & { readonly stepMs: number }, fences?: number): number {
+  const steps = Math.ceil((toMs - fromMs) / stepMs);
+  const found = String(stepMs);
+  if (steps > SAMPLES_MAX) {
+    const minimum = Math.ceil((toMs - fromMs) / SAMPLES_MAX);
+    throw new Unanswerable(problemOf('step_too_small', { path: 'step', minimum, count: steps, found }));
+  }
+  if (fences !== undefined && fences * steps > SAMPLES_MAX) {
+    const minimum = Math.ceil(((toMs - fromMs) * fences) / SAMPLES_MAX);
+    throw new Unanswerable(problemOf('step_too_small_for_fences', { path: 'step', minimum, count: fences, found }));
+  }
+  return steps;
+}
 
 /**
  * Returns the number of objects in fences at each step. Each visit adds one at its first sample and subtracts one at
@@ -85,14 +146,8 @@ export async function occupancy(
   files: readonly HistoryFile[],
   asked: OccupancyQuery,
 ): Promise<AnswerContent> {
-  const { fromMs, toMs, stepMs } = asked;
-  const steps = Math.ceil((toMs - fromMs) / stepMs);
-  if (steps > SAMPLES_MAX) {
-    const least = Math.ceil((toMs - fromMs) / SAMPLES_MAX);
-    throw new Unanswerable(
-      problemOf('step_too_small', { path: 'step', minimum: least, count: steps, found: String(stepMs) }),
-    );
-  }
+  const { fromMs, stepMs } = asked;
+  const steps = stepsOf(asked);
   await fillVisits(duck, files, asked);
   /** Returns the first sample that is not before a time. */
   const sample = (time: string): string =>
@@ -104,14 +159,7 @@ export async function occupancy(
       ' HAVING sum(change) <> 0 ORDER BY fence_id, nth',
   );
   const byFence = Map.groupBy(rows, ({ fence_id: id }) => String(id));
-  if (byFence.size * steps > SAMPLES_MAX) {
-    const least = Math.ceil(((toMs - fromMs) * byFence.size) / SAMPLES_MAX);
-    throw new Unanswerable(
-      problemOf('step_too_small_for_fences', {
-        ...{ path: 'step', minimum: least, count: byFence.size, found: String(stepMs) },
-      }),
-    );
-  }
+  stepsOf(asked, byFence.size);
   const fences = [...byFence].map(([fenceId, changes]) => {
     const changeOf = new Map(changes.map(({ nth, change }) => [Number(nth), Number(change)]));
     let count = 0;

@@ -140,6 +140,16 @@ export const STEPS: readonly MigrationStep[] = [
         INSERT INTO audit_log_start VALUES (0);
       `),
   },
+  {
+    version: 8,
+    name: 'Let events be in segment files',
+    run: (db) =>
+      db.exec(`
+        ALTER TABLE event_log ADD COLUMN segment INTEGER;
+        ALTER TABLE event_log ADD COLUMN at INTEGER;
+        ALTER TABLE event_log ADD COLUMN size INTEGER;
+      `),
+  },
 ];
 
 /** Version of the schema that this hub uses, stored in the file as user_version. */

@@ -23,11 +23,27 @@ export async function connect(settings: WideColumnSettings): Promise<Client> {
   }
 }
 
+/** Returns the version of the database, and changes nothing. Rejects with a StartupError or an error of the driver. */
+export async function probe(settings: WideColumnSettings): Promise<string> {
+  const client = openAnyHost(optionsOf(settings));
+  try {
+    await client.connect();
+    const local = await client.execute('SELECT release_version FROM system.local', [], NOW);
+    return local.first().get('release_version');
+  } finally {
+    await client.shutdown();
+  }
+}
+
+/** Uses any host, since the data center is not known yet. */
+function openAnyHost(options: ClientOptions): Client {
+  const loadBalancing = new policies.loadBalancing.RoundRobinPolicy();
+  return new Client({ ...options, policies: { ...options.policies, loadBalancing } });
+}
+
 /** Creates the keyspace if needed, and returns the data center to connect to. */
 async function prepareKeyspace(settings: WideColumnSettings, options: ClientOptions): Promise<string> {
-  // Uses any host, since the data center is not known yet.
-  const loadBalancing = new policies.loadBalancing.RoundRobinPolicy();
-  const client = new Client({ ...options, policies: { ...options.policies, loadBalancing } });
+  const client = openAnyHost(options);
   try {
     await client.connect();
     const { keyspace, replication } = settings;

@@ -1,5 +1,5 @@
 import { errorWith } from '../../support/errors.ts';
-import { type Cluster, openCluster } from '../../../src/cluster/cluster.ts';
+import { Cluster } from '../../../src/cluster/cluster.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { Config } from '../../../src/config/schema.ts';
 import { clusterSettings } from '../../../src/config/settings.ts';
@@ -126,7 +126,7 @@ export class SimulatedHub {
     const notice = (text: string): void => void notices.push(`${Math.round(network.clock.nowMs)} ${text}`);
     const turns = new SimulatedTurns(schedule);
     const { bus: _bus, ...settings } = clusterSettings(config, place.hubName) ?? unset();
-    const cluster = await openCluster({
+    const cluster = new Cluster({
       ...settings,
       ...{ bus, incarnation, turns, notice, schedule, now: clock.now, elapsed: clock.elapsed },
       digest: settings.alike.join(),
@@ -134,6 +134,7 @@ export class SimulatedHub {
       partitions: place.partitions ?? settings.partitions,
       ...(place.ownersMax !== undefined && { ownersMax: place.ownersMax }),
     });
+    await opened(cluster);
     let ids = 0;
     const newId = (): string =>
       `00000000-0000-4000-8000-${incarnation.padStart(4, '0')}${String(++ids).padStart(8, '0')}`;
@@ -155,9 +156,9 @@ export class SimulatedHub {
     };
     const log = { debug: notice, info: notice, warn: notice, error };
     const { shapes } = place;
-    const eventLog = await cluster.events?.open(cluster.config.id);
     const store = clusterStore(cluster);
-    const parts = connectParts({ clock, store, eventLog, cluster, config, log, shapes, machine });
+    const logs = async () => ({ eventLog: await cluster.events?.open(cluster.config.id), auditLog: undefined });
+    const parts = await connectParts({ clock, store, logs, cluster, config, log, shapes, machine });
     const { promise: isOut, resolve: out } = Promise.withResolvers<Error>();
     const hub = new SimulatedHub(place, { cluster, parts, isOut, notices });
     hub.#beat(clock);
@@ -293,4 +294,13 @@ function unset(): never {
 
 function gone(): HubError {
   return errorWith('HUB_UNAVAILABLE', 'The hub has ended');
+}
+
+async function opened(cluster: Cluster): Promise<void> {
+  try {
+    await cluster.open();
+  } catch (error) {
+    await cluster.close();
+    throw error;
+  }
 }

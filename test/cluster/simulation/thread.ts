@@ -3,7 +3,7 @@ import { openFenceIndex } from '../../../src/fence_index/fence_index.ts';
 import type { OpenThread, Thread } from '../../../src/lane/thread.ts';
 import { type Borrowed, copied, lend, look } from '../../../src/model/borrowed.ts';
 import { newRecordBuffer } from '../../../src/wire/location_record.ts';
-import { pack, type ShardSettings, unpackBatch, unpackCollisionBatch } from '../../../src/wire/messages.ts';
+import { pack, packInto, type ShardSettings, unpackBatch, unpackCollisionBatch } from '../../../src/wire/messages.ts';
 import { Collisions } from '../../../workers/collision_reply.ts';
 import { shardReply } from '../../../workers/shard_reply.ts';
 import type { Dice } from '../../support/dice.ts';
@@ -67,6 +67,9 @@ export function openSimulatedThreads({ dice, newId, schedule, ran }: SimulatedTh
   }
 }
 
+/** Without memory for answers, each has bytes of its own. */
+const NO_AREA = new Uint8Array(0);
+
 /** Processes the bytes of a batch, which it may overwrite, and returns those of its reply. */
 type Worker = (task: Uint8Array) => Promise<Borrowed>;
 
@@ -76,7 +79,7 @@ function shardWorker(settings: ShardSettings, { newId, ran }: { newId(): string;
     shard ??= openShard({ ...settings, index: await openFenceIndex(), newBuffer: newRecordBuffer, newId });
     const batch = new Uint8Array(task);
     const reply = shardReply(shard, unpackBatch(lend(task)), lend(task));
-    const answer = pack(reply);
+    const answer = packInto(NO_AREA, reply) as Uint8Array;
     const record = reply.record && recordText(look(reply.record));
     task.fill(0xdd);
     ran({ batch, record });

@@ -20,7 +20,8 @@ async def follow(hub: LocationHub, topic: str, picture: Picture, events: list[st
 
 async def main(url: str) -> None:
     async with LocationHub(url, random=lambda: 0.0) as hub:
-        publisher = hub.publisher(batch_max=500)
+        # On a busy machine, a hub restarts slowly.
+        publisher = hub.publisher(batch_max=500, queue_max=1_000_000, retry_s=600.0)
         pictures = {topic: Picture(topic) for topic in TOPICS}
         events: list[str] = []
         starts = {topic: asyncio.Event() for topic in TOPICS}

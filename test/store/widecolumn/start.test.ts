@@ -7,6 +7,8 @@ import type { LastKnownRow } from '../../../src/core/item.ts';
 import type { EntityWrite } from '../../../src/core/entity_write.ts';
 import { StartupError } from '../../../src/errors.ts';
 import { openStore } from '../../../src/store/open.ts';
+import { probe } from '../../../src/store/widecolumn/connect.ts';
+import { asStartupError } from '../../../src/store/widecolumn/failures.ts';
 import type { WideColumnSettings } from '../../../src/store/widecolumn/settings.ts';
 import { WideColumnStore } from '../../../src/store/widecolumn/wide_column_store.ts';
 import { testCassandra } from '../../cassandra/test_cassandra.ts';
@@ -58,6 +60,14 @@ test('WideColumnStore reports unresponsive hosts without any database', async ()
     message,
     /^Cannot use the wide-column database at 127\.0\.0\.1:1, \[::1\]:1: no host answers: connect E/,
   );
+});
+
+test('A probe returns the version of the database, or why it cannot', { skip }, async () => {
+  const settings = cassandra.settings();
+  assert.match(await probe(settings), /^\d+\.\d+/);
+  await assert.rejects(probe({ ...settings, password: 'wrong' }), (error) => {
+    return /it does not let the user in/.test(asStartupError(error, settings).message);
+  });
 });
 
 test('WideColumnStore uses TLS with a trusted certificate', { skip }, async () => {

@@ -13,6 +13,7 @@ Topic = Literal[
     "proximity_updates",
     "fence_events",
     "collision_events",
+    "collision_forecast",
     "alert_changes",
     "zone_changes",
     "fence_changes",

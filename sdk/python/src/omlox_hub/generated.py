@@ -1,4 +1,4 @@
-# Made by "npm run generate:sdk" of the OpenAPI document with SHA-256 19ebf95ef0261ffbeef99198fb2ad68ea4f93094049823791b2e8c1e7ad53d4d.
+# Made by "npm run generate:sdk" of the OpenAPI document with SHA-256 b05526ac5c9de001e8a965888e54eb93043a6ca34fc2e70465e6c000222dffbf.
 # mypy: disable-error-code="no-any-return"
 
 from __future__ import annotations
@@ -6,6 +6,20 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 from urllib.parse import quote
+
+
+class AlertAssignment(TypedDict):
+    ids: NotRequired[list[str] | None]
+    all: NotRequired[bool | None]
+    assignee: NotRequired[str | None]
+
+
+class AlertComment(TypedDict):
+    id: str
+    text: str
+    author: NotRequired[str | None]
+    subject: NotRequired[str | None]
+    at: str
 
 
 class AlertCounts(TypedDict):
@@ -26,15 +40,40 @@ class AlertMatch(TypedDict):
     count: NotRequired[int | None]
 
 
-class AlertPreview(TypedDict):
-    watched: int
-    matches: list[AlertMatch]
-    total: int
+AlertRate = TypedDict(
+    'AlertRate',
+    {
+        'from': str,
+        'to': str,
+        'times': int,
+    },
+)
+
+
+class AlertRemark(TypedDict):
+    ids: NotRequired[list[str] | None]
+    all: NotRequired[bool | None]
+    text: str
+    author: NotRequired[str | None]
 
 
 class AlertSelection(TypedDict):
     ids: NotRequired[list[str] | None]
     all: NotRequired[bool | None]
+
+
+class AlertSnooze(TypedDict):
+    id: NotRequired[str | None]
+    name: NotRequired[str]
+    rule_id: str
+    fence_id: NotRequired[str | None]
+    trackable_id: NotRequired[str | None]
+    other_trackable_id: NotRequired[str | None]
+    provider_id: NotRequired[str | None]
+    until: str
+
+
+AlertSnoozeArray: TypeAlias = list[AlertSnooze]
 
 
 AlertState: TypeAlias = Literal['raised', 'acknowledged', 'cleared']
@@ -58,7 +97,17 @@ Role: TypeAlias = str
 AuditAction: TypeAlias = Literal['create', 'update', 'delete', 'read']
 
 
-AuditKind: TypeAlias = Literal['zone', 'fence', 'trackable', 'provider', 'anchor', 'locating_rules', 'alert_rule', 'api_key', 'link', 'sink', 'source', 'view', 'walk_test', 'read']
+AuditErasure = TypedDict(
+    'AuditErasure',
+    {
+        'of': str,
+        'from': NotRequired[str],
+        'to': NotRequired[str],
+    },
+)
+
+
+AuditKind: TypeAlias = Literal['zone', 'fence', 'trackable', 'provider', 'anchor', 'locating_rules', 'alert', 'alert_rule', 'alert_snooze', 'api_key', 'link', 'sink', 'source', 'view', 'walk_test', 'read', 'erasure']
 
 
 class AuditPatchOperation(TypedDict):
@@ -165,6 +214,25 @@ class DocumentLink(TypedDict):
 DocumentLinkArray: TypeAlias = list[DocumentLink]
 
 
+DwellStep = TypedDict(
+    'DwellStep',
+    {
+        'from': str,
+        'visits': int,
+        'entries': int,
+        'objects': int,
+        'median_ms': int | None,
+        'p95_ms': int | None,
+        'total_ms': int,
+        'open_visits': int,
+        'open_ms': int,
+    },
+)
+
+
+DwellStepArray: TypeAlias = list[DwellStep]
+
+
 ElevationRef: TypeAlias = Literal['floor', 'wgs84']
 
 
@@ -174,6 +242,22 @@ class EntityDocumentMembers(TypedDict):
     trackables: NotRequired[list[str]]
     providers: NotRequired[list[str]]
     fences: NotRequired[list[str]]
+
+
+ErasureReply = TypedDict(
+    'ErasureReply',
+    {
+        'missing_hubs': NotRequired[list[str]],
+        'id': str,
+        'from': NotRequired[str],
+        'to': NotRequired[str],
+        'locations': int,
+        'motions': int,
+        'fence_events': int,
+        'collision_events': int,
+        'damaged_files': int,
+    },
+)
 
 
 ErrorParamValues: TypeAlias = list[str]
@@ -211,6 +295,7 @@ class FenceDwell(TypedDict):
     total_ms: int
     open_visits: int
     open_ms: int
+    steps: NotRequired[DwellStepArray]
 
 
 FenceDwellArray: TypeAlias = list[FenceDwell]
@@ -241,6 +326,9 @@ FlowsReply = TypedDict(
         'flows': FlowArray,
     },
 )
+
+
+ForecastEvent: TypeAlias = Literal['enter', 'exit', 'stay']
 
 
 GateDirection: TypeAlias = Literal['left', 'right']
@@ -898,7 +986,7 @@ TopicFilter: TypeAlias = str
 TopicFilterArray: TypeAlias = list[TopicFilter]
 
 
-TopicName: TypeAlias = Literal['location_updates', 'trackable_motions', 'fence_events', 'collision_events', 'proximity_updates', 'provider_changes', 'trackable_changes', 'fence_changes', 'zone_changes', 'anchor_changes', 'xcmd_broadcast', 'alert_changes']
+TopicName: TypeAlias = Literal['location_updates', 'trackable_motions', 'fence_events', 'collision_events', 'collision_forecast', 'proximity_updates', 'provider_changes', 'trackable_changes', 'fence_changes', 'zone_changes', 'anchor_changes', 'xcmd_broadcast', 'alert_changes']
 
 
 TrackableType: TypeAlias = Literal['omlox', 'virtual']
@@ -1030,7 +1118,7 @@ WayIn: TypeAlias = Literal['ws', 'rest', 'mqtt', 'iso-24730', 'cisco', 'link', '
 WebsocketErrorCode: TypeAlias = Literal[10000, 10001, 10002, 10003, 10004, 10005, 10006]
 
 
-WebsocketTopic: TypeAlias = Literal['location_updates', 'trackable_motions', 'fence_events', 'collision_events', 'proximity_updates', 'provider_changes', 'trackable_changes', 'fence_changes', 'zone_changes', 'anchor_changes', 'xcmd_broadcast', 'alert_changes', 'location_updates:geojson', 'trackable_motions:geojson', 'fence_events:geojson']
+WebsocketTopic: TypeAlias = Literal['location_updates', 'trackable_motions', 'fence_events', 'collision_events', 'collision_forecast', 'proximity_updates', 'provider_changes', 'trackable_changes', 'fence_changes', 'zone_changes', 'anchor_changes', 'xcmd_broadcast', 'alert_changes', 'location_updates:geojson', 'trackable_motions:geojson', 'fence_events:geojson']
 
 
 Weekday: TypeAlias = Literal['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday']
@@ -1056,9 +1144,19 @@ class Alert(TypedDict):
     acknowledged_at: NotRequired[str | None]
     cleared_at: NotRequired[str | None]
     over_at: NotRequired[str | None]
+    assignee: NotRequired[str | None]
+    comments: NotRequired[list[AlertComment] | None]
+    snoozed_until: NotRequired[str | None]
 
 
 AlertArray: TypeAlias = list[Alert]
+
+
+class AlertPreview(TypedDict):
+    watched: int
+    matches: list[AlertMatch]
+    total: int
+    rate: NotRequired[AlertRate]
 
 
 class AlertProperty(TypedDict):
@@ -1103,6 +1201,7 @@ class AuditEntry(TypedDict):
     request_id: NotRequired[str]
     patch: NotRequired[AuditPatchOperationArray]
     read: NotRequired[AuditRead]
+    erasure: NotRequired[AuditErasure]
 
 
 AuditEntryArray: TypeAlias = list[AuditEntry]
@@ -1141,6 +1240,7 @@ DwellReply = TypedDict(
         'missing_hubs': NotRequired[list[str]],
         'from': NotRequired[str],
         'to': NotRequired[str],
+        'step': NotRequired[int],
         'fences': FenceDwellArray,
     },
 )
@@ -1180,6 +1280,16 @@ class FenceEventDraft(TypedDict):
     entry_time: NotRequired[str | None]
     exit_time: NotRequired[str | None]
     properties: NotRequired[Properties | None]
+
+
+class FenceForecast(TypedDict):
+    fence_id: str
+    event: ForecastEvent
+    probability: float
+    time: NotRequired[str | None]
+
+
+FenceForecastArray: TypeAlias = list[FenceForecast]
 
 
 class FenceOccupancy(TypedDict):
@@ -1532,6 +1642,15 @@ class Trackable(TypedDict):
 TrackableArray: TypeAlias = list[Trackable]
 
 
+class TrackableForecast(TypedDict):
+    trackable_id: str
+    timestamp: str
+    horizon: int
+    position: Point
+    accuracy: float
+    fences: FenceForecastArray
+
+
 class UnsHealth(TypedDict):
     topics: int
     refused: int
@@ -1743,6 +1862,17 @@ class ClusterHealth(TypedDict):
     takeovers: int
     last_takeover_duration: NotRequired[int]
     members: list[ClusterMember]
+
+
+class CollisionForecast(TypedDict):
+    trackable_id: str
+    other_trackable_id: str
+    timestamp: str
+    time: str
+    distance: float
+    probability: float
+    position: Point
+    floor: float
 
 
 class ConfiguredZone(TypedDict):
@@ -2062,6 +2192,7 @@ class Fence(TypedDict):
     exit_delay: NotRequired[int | None]
     entry_delay: NotRequired[int | None]
     crossing: NotRequired[FenceCrossing | None]
+    untracked: NotRequired[bool | None]
     crs: NotRequired[str | None]
     zone_id: NotRequired[str | None]
     elevation_ref: NotRequired[ElevationRef | None]
@@ -2287,6 +2418,10 @@ class Operations:
     async def get_trackable_motion(self, trackable_id: str, *, crs: str | None = None, zone_id: str | None = None, geojson: bool | None = None) -> TrackableMotionOrFeature:
         """Motion of a trackable."""
         return await self._call("GET", f"/trackables/{quote(trackable_id, safe='')}/motion", query={"crs": crs, "zone_id": zone_id, "geojson": geojson})
+
+    async def get_trackable_forecast(self, trackable_id: str, *, horizon: int | None = None) -> TrackableForecast:
+        """Forecast of a trackable."""
+        return await self._call("GET", f"/trackables/{quote(trackable_id, safe='')}/forecast", query={"horizon": horizon})
 
     async def get_most_significant_trackable_location(self, trackable_id: str, *, crs: str | None = None, zone_id: str | None = None, geojson: bool | None = None) -> LocationOrFeature:
         """The effective location of a trackable."""
@@ -2515,6 +2650,30 @@ class Operations:
     async def clear_alerts(self, body: AlertSelection) -> None:
         """Clear alerts."""
         await self._call("POST", "/alerts/clear", body=body)
+
+    async def assign_alerts(self, body: AlertAssignment) -> None:
+        """Assign alerts to a person."""
+        await self._call("POST", "/alerts/assign", body=body)
+
+    async def comment_on_alerts(self, body: AlertRemark) -> None:
+        """Comment on alerts."""
+        await self._call("POST", "/alerts/comment", body=body)
+
+    async def get_alert_snoozes(self) -> AlertSnoozeArray:
+        """All snoozes of alerts."""
+        return await self._call("GET", "/alerts/snoozes")
+
+    async def create_alert_snooze(self, body: AlertSnooze) -> AlertSnooze:
+        """Snooze the alerts of a rule, a fence or an object."""
+        return await self._call("POST", "/alerts/snoozes", body=body)
+
+    async def get_alert_snooze_by_id(self, snooze_id: str) -> AlertSnooze:
+        """One snooze of alerts."""
+        return await self._call("GET", f"/alerts/snoozes/{quote(snooze_id, safe='')}")
+
+    async def delete_alert_snooze_by_id(self, snooze_id: str) -> None:
+        """End a snooze of alerts."""
+        await self._call("DELETE", f"/alerts/snoozes/{quote(snooze_id, safe='')}")
 
     async def get_alert_by_id(self, alert_id: str) -> Alert:
         """One alert."""
@@ -2784,9 +2943,17 @@ class Operations:
         """Positions of a trackable."""
         return await self._call("GET", f"/trackables/{quote(trackable_id, safe='')}/history", query={"from": from_, "to": to, "step": step, "crs": crs, "zone_id": zone_id, "limit": limit, "cursor": cursor, "format": format})
 
+    async def delete_trackable_history(self, trackable_id: str, *, from_: str | None = None, to: str | None = None) -> ErasureReply:
+        """Erase the history of a trackable."""
+        return await self._call("DELETE", f"/trackables/{quote(trackable_id, safe='')}/history", query={"from": from_, "to": to})
+
     async def get_history_of_provider(self, provider_id: str, *, from_: str | None = None, to: str | None = None, step: int | None = None, crs: str | None = None, zone_id: str | None = None, limit: int | None = None, cursor: str | None = None, format: str | None = None) -> PlacesReply:
         """Positions of a provider."""
         return await self._call("GET", f"/providers/{quote(provider_id, safe='')}/history", query={"from": from_, "to": to, "step": step, "crs": crs, "zone_id": zone_id, "limit": limit, "cursor": cursor, "format": format})
+
+    async def delete_provider_history(self, provider_id: str, *, from_: str | None = None, to: str | None = None) -> ErasureReply:
+        """Erase the history of a provider."""
+        return await self._call("DELETE", f"/providers/{quote(provider_id, safe='')}/history", query={"from": from_, "to": to})
 
     async def get_snapshot(self, *, at: str | None = None, max_age: int | None = None, kind: str | None = None, bbox: str | None = None, floor: float | None = None, crs: str | None = None, zone_id: str | None = None, limit: int | None = None, cursor: str | None = None) -> SnapshotReply:
         """Positions of all objects at a point in time."""
@@ -2808,9 +2975,9 @@ class Operations:
         """Visits of a trackable."""
         return await self._call("GET", f"/trackables/{quote(trackable_id, safe='')}/visits", query={"from": from_, "to": to, "limit": limit, "cursor": cursor})
 
-    async def get_dwell(self, *, from_: str | None = None, to: str | None = None, fence_id: str | None = None, kind: str | None = None) -> DwellReply:
+    async def get_dwell(self, *, from_: str | None = None, to: str | None = None, step: int | None = None, fence_id: str | None = None, kind: str | None = None) -> DwellReply:
         """Dwell times in fences."""
-        return await self._call("GET", "/analytics/dwell", query={"from": from_, "to": to, "fence_id": fence_id, "kind": kind})
+        return await self._call("GET", "/analytics/dwell", query={"from": from_, "to": to, "step": step, "fence_id": fence_id, "kind": kind})
 
     async def get_occupancy(self, *, from_: str | None = None, to: str | None = None, step: int | None = None, fence_id: str | None = None, kind: str | None = None) -> OccupancyReply:
         """Number of objects in fences over time."""
@@ -2893,7 +3060,7 @@ class Operations:
         return await self._call("GET", "/demo")
 
     async def start_demo(self, *, beside: bool | None = None) -> Demo:
-        """Start the demo: a simulated warehouse with 40 tags and 12 fences."""
+        """Start the demo: a simulated warehouse with 40 tags and 13 fences."""
         return await self._call("POST", "/demo", query={"beside": beside})
 
     async def stop_demo(self) -> None:
