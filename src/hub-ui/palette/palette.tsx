@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { clockOf } from '../../model/zone_clock.ts';
 import fieldStyles from '../controls/field.module.css';
@@ -38,7 +38,8 @@ export function Palette({ pages, onClose }: PaletteProps) {
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
   const found = useFound(text, pages);
-  useEffect(() => {
+  // A layout effect, so that the letters after Ctrl+K arrive here.
+  useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
     return () => element?.close();

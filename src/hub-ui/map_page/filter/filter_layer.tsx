@@ -49,14 +49,15 @@ export function FilterLayer({ selection }: { readonly selection: MapSelection })
   const preview = useMemo(() => tried && previewNow(track.raw, tried, plane), [track, tried, plane]);
   const features = useMemo(() => featuresOf(track, preview), [track, preview]);
   useVectorLayer(features, useTrackStyle(explained), Z.labels + 0.25);
-  // Runs before the first paint, because the user may click at once.
+  // Runs before the first paint, because the user may click at once. The same event as that of the selection, which
+  // ignores clicks on crosses: a redraw between two events would have removed the cross.
   useLayoutEffect(() => {
     const click = ({ pixel }: MapBrowserEvent): void => {
       setExplained(map.forEachFeatureAtPixel(pixel, explainedBy, { hitTolerance: 6 }) as RawPoint | undefined);
     };
-    map.on('click', click);
+    map.on('singleclick', click);
     return () => {
-      map.un('click', click);
+      map.un('singleclick', click);
     };
   }, [map]);
   const outliers = track.raw.filter(({ outlier }) => outlier !== undefined).length;
