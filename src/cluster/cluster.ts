@@ -353,11 +353,11 @@ export class Cluster {
     try {
       if (this.status.standing === 'owner') await this.durability.checkpoints.write();
       await this.#eventsLogged();
-      // Everything journaled has been published, and nothing more is journaled.
-      const sealed = (): void => {
-        if (this.#role !== 'out' && this.durability.journal.isIdle) this.#links?.channel.leaving();
-      };
-      await this.membership.leave({ sealed });
+      await this.membership.leave({
+        finish: () => this.durability.journal.finish(),
+        // Everything journaled has been published.
+        sealed: () => this.#role !== 'out' && this.#links?.channel.leaving(),
+      });
     } catch (error) {
       this.#options.notice(`Others will take over later: ${(error as Error).message}`);
     }

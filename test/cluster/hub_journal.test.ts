@@ -313,6 +313,26 @@ for (const [what, bytes, message] of [
   });
 }
 
+test('A finished journal stores what it has taken, and is sealed by its own hub without an end', async (context) => {
+  const { cluster, watched, journal, readFrom } = await journalOn(context);
+  watched.send();
+  const barrier = journal.barrier();
+  watched.send();
+  const finished = journal.finish();
+  const refused = { name: 'JournalEnded', message: 'Journal "hub.j.a" is finished', isSealed: false };
+  await assert.rejects(journal.append(utf8('late')), refused);
+  await assert.rejects(journal.barrier(), refused);
+  await Promise.all([finished, barrier]);
+  assert.deepEqual(watched.acknowledged, recordsTo(2));
+  const schedule = (ms: number, callback: () => void) => cluster.schedule('owner', ms, callback);
+  await sealJournal({ bus: cluster.bus('owner'), places: PLACES, schedule, by: 'owner', isOff: () => false });
+  await assert.rejects(journal.barrier(), refused);
+  assert.deepEqual([await readFrom(0), watched.ends], [recordsTo(2), []]);
+  await journal.finish();
+  journal.close();
+  await assert.rejects(journal.finish(), { message: 'Journal "hub.j.a" is closed' });
+});
+
 test('A message of a journal is read as it was written', () => {
   const { kind, ...rest } = journalMessage(recordsMessage(2 ** 40, [utf8(''), utf8('ß')])) as {
     kind: string;

@@ -101,6 +101,8 @@ export class HubJournal {
   #isSending = false;
   #isFull = false;
   #ended: JournalClosed | undefined;
+  /** Set once no append may begin any more: what waits for the pending ones. */
+  #finishing: PromiseWithResolvers<void> | undefined;
   #waiters: Waiter[] = [];
   /** Barriers that wait for a message sent after them, or without records. */
   #barriers: Barrier[] = [];
@@ -149,7 +151,8 @@ export class HubJournal {
     if (bytes > RECORD_BYTES_MAX) {
       this.#end(`A record of journal "${this.#name}" has ${bytes} bytes, more than ${RECORD_BYTES_MAX}`);
     }
-    if (this.#ended !== undefined) return Promise.reject(this.#ended);
+    const refused = this.#refused();
+    if (refused !== undefined) return Promise.reject(refused);
     this.#openFor(bytes).add(record, bytes);
     this.#bytes += bytes;
     const until = ++this.#put;
@@ -164,7 +167,8 @@ export class HubJournal {
    * the call. Rejects with JournalClosed.
    */
   barrier(): Promise<void> {
-    if (this.#ended !== undefined) return Promise.reject(this.#ended);
+    const refused = this.#refused();
+    if (refused !== undefined) return Promise.reject(refused);
     return new Promise((resolve, reject) => {
       this.#barriers.push({ resolve, reject });
       this.#go();
@@ -187,9 +191,26 @@ export class HubJournal {
     }
   }
 
+  /**
+   * Takes no appends and barriers any more, so that its own hub can seal it: an append after the seal would find that another
+   * hub has taken over. Resolves when those before are stored. Rejects with JournalClosed.
+   */
+  finish(): Promise<void> {
+    if (this.#ended !== undefined) return Promise.reject(this.#ended);
+    this.#finishing ??= Promise.withResolvers();
+    if (this.isIdle) this.#finishing.resolve();
+    return this.#finishing.promise;
+  }
+
   /** Closes the journal, and rejects everything that is pending. */
   close(): void {
     this.#end(`Journal "${this.#name}" is closed`);
+  }
+
+  /** Why nothing can be appended; undefined if something can. */
+  #refused(): JournalClosed | undefined {
+    if (this.#ended !== undefined || this.#finishing === undefined) return this.#ended;
+    return new JournalClosed(`Journal "${this.#name}" is finished`, { isSealed: false });
   }
 
   #go(): void {
@@ -226,6 +247,7 @@ export class HubJournal {
     for (const { resolve } of this.#waiters.splice(0, still < 0 ? this.#waiters.length : still)) resolve();
     for (const { resolve } of this.#inFlight.splice(0)) resolve();
     this.#go();
+    if (this.isIdle) this.#finishing?.resolve();
   }
 
   /** Resolves once the message is stored; rejects if the journal closes first. */
@@ -306,6 +328,7 @@ export class HubJournal {
     this.#waiting = [];
     this.#bytes = 0;
     for (const { reject } of waiters) reject(ended);
+    this.#finishing?.reject(ended);
     this.#options.ended(ended);
   }
 }

@@ -84,11 +84,6 @@ export class StepJournal {
     return { count: this.#appends, ms: this.#appendMs };
   }
 
-  /** Whether nothing is pending. */
-  get isIdle(): boolean {
-    return this.#journal.isIdle;
-  }
-
   /** Number of the first message that may have a step whose outcome is yet to be released. */
   get neededFrom(): number {
     return this.#doneFrom;
@@ -174,6 +169,11 @@ export class StepJournal {
   /** Appends the last configuration record that the shards were notified of; adopted steps do not contain it. */
   noteConfig(): Promise<void> {
     return this.#appendDone(this.#doneFrom);
+  }
+
+  /** See HubJournal.finish. */
+  finish(): Promise<void> {
+    return this.#journal.finish();
   }
 
   /** Closes the journal, and rejects everything that is pending. */

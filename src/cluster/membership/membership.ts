@@ -44,7 +44,7 @@ import { MemberNotices } from './member_notices.ts';
  * A process that was stopped for a second has received nothing, and must not judge others: this is signaled as a connection
  * that was lost and is back.
  *
- * A hub that leaves seals its own journal first, so that its successors read a complete journal.
+ * A hub that leaves finishes and seals its own journal first, so that its successors read a complete journal.
  */
 export interface ClusterMembershipOptions extends JournalSealerOptions, HeartbeatsOptions, ClusterContext {
   /** Digest of the settings that must be equal. */
@@ -67,8 +67,10 @@ export interface ClusterMembershipOptions extends JournalSealerOptions, Heartbea
 
 export interface Leaving {
   readonly timeoutMs?: number;
+  /** Resolves when its journal takes nothing any more, and all that it has taken is stored. */
+  finish?(): Promise<void>;
   /** Its journal is sealed, and the `leave` record comes next. */
-  sealed?(): void;
+  sealed?(): unknown;
 }
 
 const SUSPECT_MS = 2000;
@@ -170,14 +172,14 @@ export class ClusterMembership {
   }
 
   /**
-   * Leaves the cluster: seals its own journal, and assigns its partitions to others. Call it once nothing is appended any more.
-   * Resolves when others have it; rejects with HUB_UNAVAILABLE if that takes too long: others then expel this hub as a failed
-   * one. Call `close` in either case.
+   * Leaves the cluster: finishes and seals its own journal, and assigns its partitions to others. Resolves when others have it;
+   * rejects with HUB_UNAVAILABLE if that takes too long: others then expel this hub as a failed one. Call `close` in either
+   * case.
    */
-  async leave({ timeoutMs = LEAVE_MS, sealed = () => undefined }: Leaving = {}): Promise<void> {
+  async leave({ timeoutMs = LEAVE_MS, ...leaving }: Leaving = {}): Promise<void> {
     if (this.#standing !== 'member') return;
     let isLate = false;
-    const left = this.#leave(() => isLate, sealed);
+    const left = this.#leave(() => isLate, leaving);
     try {
       await this.#within(timeoutMs, 'leave_cluster', left);
     } finally {
@@ -318,11 +320,12 @@ export class ClusterMembership {
     }
   }
 
-  async #leave(isLate: () => boolean, sealed: () => void): Promise<void> {
+  async #leave(isLate: () => boolean, { finish, sealed }: Leaving): Promise<void> {
     const { incarnation } = this.#options;
     const isOff = (): boolean => isLate() || this.#standing !== 'member';
+    await finish?.();
     await this.#sealer.seal({ incarnation, isOff });
-    if (!isOff()) sealed();
+    if (!isOff()) sealed?.();
     while (!isOff()) {
       const map = mapWithoutSelf(this.#members, this.#options.elapsed());
       await this.#log?.append({ kind: 'leave', incarnation, ...mapFields(map) }, this.#members.applied);
