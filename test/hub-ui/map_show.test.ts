@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { colorsAt, openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
+import { colorsAt, openPage, openUiHub, PIXELS_OF, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 import { openLine } from '../support/line.ts';
 import type { TestHub } from '../support/running_hub.ts';
 import { createSite, earth, FORKLIFT, move } from './ui_site.ts';
@@ -46,7 +46,7 @@ async function isThere(page: Page, [x, y]: readonly [number, number], wanted: re
 async function inkIn(page: Page, [left, top, width, height]: readonly number[]): Promise<number> {
   return page.evaluate(`[...document.querySelectorAll('[data-map] canvas')].reduce((sum, canvas) => {
     const box = canvas.getBoundingClientRect();
-    const { data } = canvas.getContext('2d').getImageData(${left} - box.left, ${top} - box.top, ${width}, ${height});
+    const data = ${PIXELS_OF}(canvas, ${left} - box.left, ${top} - box.top, ${width}, ${height});
     const pixels = Array.from({ length: data.length / 4 }, (_, at) => data.slice(4 * at, 4 * at + 4));
     return sum + pixels.filter(([r, g, b, alpha]) => r < 90 && g < 90 && b < 90 && alpha > 120).length;
   }, 0)`);

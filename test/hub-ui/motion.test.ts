@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type GlideView, turnBetween } from '../../src/hub-ui/map/objects/glides.ts';
 import { MovingObjects } from '../../src/hub-ui/map/objects/moving_objects.ts';
-import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
+import { openPage, openUiHub, PIXELS_OF, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 import { createSite, earth, move } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
@@ -103,7 +103,7 @@ const COLUMN = `(() => {
   let [sum, count] = [0, 0];
   for (const canvas of document.querySelectorAll('[data-map] canvas')) {
     const { width, height } = canvas;
-    const { data } = canvas.getContext('2d').getImageData(0, 0, width, height);
+    const data = ${PIXELS_OF}(canvas, 0, 0, width, height);
     for (let at = 0; at < data.length; at += 4) {
       if (data[at] !== 0x0b || data[at + 1] !== 0x6e || data[at + 2] !== 0x66 || data[at + 3] < 255) continue;
       sum += (at / 4) % width;

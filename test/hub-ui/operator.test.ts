@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { batteryText } from '../../src/hub-ui/hub/battery.ts';
 import { densityOf } from '../../src/hub-ui/map/objects/density.ts';
-import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
+import { openPage, openUiHub, PIXELS_OF, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 import { openLine } from '../support/line.ts';
 import { TestMap } from './setup_map.ts';
 import { createSite, DOCK, earth, FORKLIFT, move } from './ui_site.ts';
@@ -270,7 +270,7 @@ test('Ten thousand objects leave the fences visible, and a legend explains the c
     return page.evaluate(`(() => {
         const canvas = [...document.querySelectorAll('[data-map] canvas')].at(-1);
         const { width, height } = canvas;
-        const { data } = canvas.getContext('2d').getImageData(width * 0.42, height * 0.15, width * 0.16, height * 0.7);
+        const data = ${PIXELS_OF}(canvas, width * 0.42, height * 0.15, Math.floor(width * 0.16), Math.floor(height * 0.7));
         let inked = 0;
         for (let i = 3; i < data.length; i += 4) if (data[i] > 40) inked++;
         return inked / (data.length / 4);

@@ -99,8 +99,6 @@ function compare(page: Page, scene: Scene): Promise<Compared> {
       const canvas = document.createElement('canvas');
       Object.assign(canvas, { width, height });
       const context = canvas.getContext('2d', { willReadFrequently: true });
-      context.fillStyle = '#8090a0';
-      context.fillRect(0, 0, width, height);
       const ids = (each) => new Set(Array.from({ length: ${MOST_SINGLE} }, (_, i) => String(i)).filter((_, i) => i % each === 5));
       const screen = newScreen();
       drawMoving(
@@ -116,6 +114,10 @@ function compare(page: Page, scene: Scene): Promise<Compared> {
         screen,
         ${NOW_MS},
       );
+      // The layer below.
+      context.globalCompositeOperation = 'destination-over';
+      context.fillStyle = '#8090a0';
+      context.fillRect(0, 0, width, height);
       return { seen: screen.drawn, pixels: context.getImageData(0, 0, width, height).data };
     };
     const [single, crowd] = [draw(objects), draw([...objects, ${JSON.stringify(OUTSIDE)}])];

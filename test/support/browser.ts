@@ -164,6 +164,16 @@ export async function untilHolds(page: Page, holds: () => Promise<boolean>): Pro
 export type Color = readonly [number, number, number, number];
 
 /**
+ * Source of a function of the page that returns the pixels of a layer of the map: `(canvas, x, y, width, height) => data`, in
+ * pixels of the canvas. Only a copy of the canvas can be read: another context may draw on it.
+ */
+export const PIXELS_OF = `((canvas, x, y, width, height) => {
+  const copy = new OffscreenCanvas(width, height).getContext('2d');
+  copy.drawImage(canvas, -x, -y);
+  return copy.getImageData(0, 0, width, height).data;
+})`;
+
+/**
  * Returns the colors of the map's layers at a point of the page, bottom layer first. Transparent layers are omitted.
  */
 export async function colorsAt(page: Page, [x, y]: readonly [number, number]): Promise<readonly Color[]> {
@@ -171,6 +181,6 @@ export async function colorsAt(page: Page, [x, y]: readonly [number, number]): P
   return page.evaluate(`[...document.querySelectorAll('[data-map] canvas')].map((canvas) => {
     const { left, top, width } = canvas.getBoundingClientRect();
     const scale = canvas.width / width;
-    return [...canvas.getContext('2d').getImageData((${x} - left) * scale, (${y} - top) * scale, 1, 1).data];
+    return [...${PIXELS_OF}(canvas, Math.floor((${x} - left) * scale), Math.floor((${y} - top) * scale), 1, 1)];
   }).filter((color) => color[3] > 0)`);
 }

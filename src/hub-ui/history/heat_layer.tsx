@@ -76,7 +76,10 @@ export function HeatLayer({ floor, kind }: { readonly floor: number | undefined;
     [value, isDark()],
   );
   const drawn = useRef<Heat>({ levels: [], colors: [] });
-  const layer = useMemo(() => new CanvasLayer((frame) => drawHeat(frame, drawn.current), Z.heat), []);
+  const layer = useMemo(
+    () => new CanvasLayer((frame) => drawHeat(frame, drawn.current), { zIndex: Z.heat, isStill: true }),
+    [],
+  );
   const levels = useMemo(
     () =>
       scale.legend.map((_, level) =>

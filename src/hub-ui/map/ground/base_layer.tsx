@@ -35,7 +35,7 @@ function useGrid(isOn: boolean): void {
       if (frame.context.globalAlpha > 0) drawGrid(frame, plane, colors);
       frame.context.globalAlpha = 1;
     };
-    return isOn ? new CanvasLayer(draw, Z.base) : undefined;
+    return isOn ? new CanvasLayer(draw, { zIndex: Z.base, isStill: true }) : undefined;
   }, [plane, colors, isOn]);
   useLayer(layer);
 }
@@ -59,14 +59,17 @@ function useWorld(covered: Covered): void {
   const isOn = (ground.isSettled.value || isAlone) && covered !== 'everything';
   useEffect(() => {
     if (plane.kind !== 'earth' || !isOn) return;
-    const layer = new CanvasLayer((frame) => {
-      const isVisible = worldOpacity(frame.resolution) > 0;
-      if (isVisible && pictures === undefined) void loadPictures().then(redraw, () => undefined);
-      const picture = isVisible ? pictures?.pictureAt(zoomOf(frame.resolution), redraw) : undefined;
-      const isCovered = typeof covered === 'object' && zoomOf(frame.resolution) > covered.fromZoom;
-      picture?.draw(frame, { colors, covered: isCovered ? covered.box : undefined });
-      ground.isWorld.value = picture !== undefined;
-    }, Z.world);
+    const layer = new CanvasLayer(
+      (frame) => {
+        const isVisible = worldOpacity(frame.resolution) > 0;
+        if (isVisible && pictures === undefined) void loadPictures().then(redraw, () => undefined);
+        const picture = isVisible ? pictures?.pictureAt(zoomOf(frame.resolution), redraw) : undefined;
+        const isCovered = typeof covered === 'object' && zoomOf(frame.resolution) > covered.fromZoom;
+        picture?.draw(frame, { colors, covered: isCovered ? covered.box : undefined });
+        ground.isWorld.value = picture !== undefined;
+      },
+      { zIndex: Z.world, isStill: true },
+    );
     const redraw = (): void => layer.redraw();
     map.addLayer(layer);
     return () => {

@@ -1,5 +1,5 @@
 import type { MapPoint } from '../plane/plane.ts';
-import type { CanvasFrame } from '../view/canvas_layer.ts';
+import type { CanvasContext, CanvasFrame } from '../view/canvas_layer.ts';
 import type { Palette } from '../view/palette.ts';
 import { EARTH_WIDTH } from './world_fade.ts';
 
@@ -95,7 +95,7 @@ function overlap(one: Area, other: Area): boolean {
 }
 
 function drawDot(
-  context: CanvasRenderingContext2D,
+  context: CanvasContext,
   { x, y, isCapital, colors }: Spot & { readonly isCapital: boolean; readonly colors: Palette },
 ): void {
   context.beginPath();
@@ -109,7 +109,7 @@ function drawDot(
 }
 
 function drawText(
-  context: CanvasRenderingContext2D,
+  context: CanvasContext,
   { text, x, y, colors, place }: Spot & { readonly text: string; readonly colors: Palette; readonly place: NamedPlace },
 ): void {
   context.lineWidth = 3;

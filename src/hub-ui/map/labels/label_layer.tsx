@@ -67,19 +67,31 @@ export function LabelLayer({
   look.current = { shown, scale, palette: palette(), named, selectedId, alarmed, alarmedProviders };
   const layer = useMemo(() => {
     const board = new LabelBoard();
-    const made = new CanvasLayer((frame) => {
-      const { named: its, selectedId: idOf, ...now } = look.current;
-      const objects = [
-        { kind: 'trackables', moving: trackables.layer.current, selectedId: idOf('trackables'), alarmed: now.alarmed },
-        {
-          kind: 'providers',
-          moving: providers.layer.current,
-          selectedId: idOf('providers'),
-          alarmed: now.alarmedProviders,
-        },
-      ] as const;
-      board.draw(frame, { shown: now.shown, scale: now.scale, palette: now.palette, areas: its, objects }, Date.now());
-    }, Z.labels);
+    const made = new CanvasLayer(
+      (frame) => {
+        const { named: its, selectedId: idOf, ...now } = look.current;
+        const objects = [
+          {
+            kind: 'trackables',
+            moving: trackables.layer.current,
+            selectedId: idOf('trackables'),
+            alarmed: now.alarmed,
+          },
+          {
+            kind: 'providers',
+            moving: providers.layer.current,
+            selectedId: idOf('providers'),
+            alarmed: now.alarmedProviders,
+          },
+        ] as const;
+        board.draw(
+          frame,
+          { shown: now.shown, scale: now.scale, palette: now.palette, areas: its, objects },
+          Date.now(),
+        );
+      },
+      { zIndex: Z.labels },
+    );
     return { layer: made, board };
   }, [trackables.layer, providers.layer]);
   useEffect(() => {

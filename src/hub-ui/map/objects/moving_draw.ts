@@ -1,13 +1,13 @@
 import { countText } from '../../languages/numbers.ts';
 import { unitsPerMeter } from '../plane/plane.ts';
-import type { CanvasFrame } from '../view/canvas_layer.ts';
+import type { CanvasContext, CanvasFrame } from '../view/canvas_layer.ts';
 import { clusterObjects, radiusOf } from './clusters.ts';
 import { densityOf } from './density.ts';
 import type { MovingObjects } from './moving_objects.ts';
 import { locate, type MovingLook, type OnScreen, type Scene } from './moving_screen.ts';
 import type { AlarmSeverity } from '../view/palette.ts';
 import { drawAccuracy, drawOutlines, drawTails, drawTrail } from './path_draw.ts';
-import { drawPulses, drawRings, drawSymbols, severitiesOf } from './symbol_draw.ts';
+import { drawPulses, drawRings, drawSymbols, isCrowd, severitiesOf } from './symbol_draw.ts';
 
 /** Pixels per meter below which the map counts as zoomed far out. */
 const FAR = 1.2;
@@ -32,13 +32,16 @@ export function drawMoving(
   if (look.clusters && screen.density === 'clusters') {
     const keep = look.selectedId === undefined ? undefined : objects.indexOf(look.selectedId);
     screen.clusters = clusterObjects(screen, { origin: [frame.toPixel[4], frame.toPixel[5]], keep });
-    drawClusters(scene);
   }
+  // The bitmap of a crowd replaces what is on the canvas.
+  const isFirst = isCrowd(screen);
+  if (isFirst) drawSymbols(scene);
+  drawClusters(scene);
   if (look.trail !== undefined) drawTrail(scene, look.trail);
   if (look.tails && screen.drawn <= TAILS_MAX) drawTails(scene);
   drawOutlines(scene);
   if (look.accuracy && screen.drawn <= ACCURACY_MAX) drawAccuracy(scene, pixelsPerMeter);
-  drawSymbols(scene);
+  if (!isFirst) drawSymbols(scene);
   drawPulses(scene);
   drawRings(scene);
 }
@@ -100,7 +103,7 @@ function countsOf(members: readonly number[], group: ArrayLike<number>, groups: 
 }
 
 function drawRing(
-  context: CanvasRenderingContext2D,
+  context: CanvasContext,
   { x, y, radius }: { readonly x: number; readonly y: number; readonly radius: number },
   { counts, colors }: { readonly counts: Uint32Array; readonly colors: readonly string[] },
 ): void {

@@ -80,7 +80,7 @@ export function useMovingCanvas({ holder, seen, isMarked, ...given }: LayerOptio
       const before = seen.peek();
       if (before.seen !== shown || before.stale !== stale) seen.value = { seen: shown, stale };
     };
-    return new CanvasLayer(draw, Z.objects + (symbol === 'trackable' ? 1 : 0));
+    return new CanvasLayer(draw, { zIndex: Z.objects + (symbol === 'trackable' ? 1 : 0) });
   }, [moving, seen, symbol]);
   useLayer(layer);
   useEffect(() => {

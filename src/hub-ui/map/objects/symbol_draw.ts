@@ -1,4 +1,4 @@
-import { type Scene, STALE_MS } from './moving_screen.ts';
+import { type OnScreen, type Scene, STALE_MS } from './moving_screen.ts';
 import type { AlarmSeverity } from '../view/palette.ts';
 import { ALARM_RADIUS, type Sprites, type SymbolName, spriteColumn, spritesOf } from './sprites.ts';
 
@@ -6,15 +6,20 @@ const LOST_MS = 60_000;
 /** Number of symbols from which a bitmap is faster than the canvas. */
 const CROWD = 1_500;
 
-/** Draws the symbols, fainter for objects without recent locations. A crowd is drawn as a bitmap that looks the same. */
+/** Whether there are so many symbols that `drawSymbols` draws a bitmap. It looks the same, but replaces what is on the canvas. */
+export function isCrowd({ drawn }: Pick<OnScreen, 'drawn'>): boolean {
+  return drawn > CROWD;
+}
+
+/** Draws the symbols, fainter for objects without recent locations. */
 export function drawSymbols({ frame, objects, look, screen, nowMs }: Scene): void {
   const { context, rotation, width, height } = frame;
   const { symbol, palette } = look;
-  const isCrowd = screen.drawn > CROWD;
+  const isBitmap = isCrowd(screen);
   // Without clusters a crowd has no room for full symbols.
   const isSmall = screen.density === 'small' || (screen.density === 'clusters' && !look.clusters);
-  const scale = isCrowd ? 1 : look.scale;
-  const pixelRatio = isCrowd ? 1 : frame.pixelRatio * scale;
+  const scale = isBitmap ? 1 : look.scale;
+  const pixelRatio = isBitmap ? 1 : frame.pixelRatio * scale;
   const sheet = (name: SymbolName, color: string): Sprites =>
     spritesOf(name, { color, halo: palette.halo, pixelRatio, isSmall });
   const sprites = look.colors.map((color) => sheet(symbol, color));
@@ -24,7 +29,7 @@ export function drawSymbols({ frame, objects, look, screen, nowMs }: Scene): voi
   const side = usual.size * pixelRatio;
   const size = usual.size * scale;
   const turned = objects.north + (rotation * 180) / Math.PI;
-  if (isCrowd) screen.crowd.begin(Math.round(width), Math.round(height));
+  if (isBitmap) screen.crowd.begin(Math.round(width), Math.round(height));
   for (let s = 0; s < screen.drawn; s++) {
     const i = screen.indices[s]!;
     const x = screen.x[i]!;
@@ -33,7 +38,7 @@ export function drawSymbols({ frame, objects, look, screen, nowMs }: Scene): voi
     const column = spriteColumn(objects.heading[i]! + turned);
     const own = sprites[objects.group[i]!] ?? usual;
     const its = marked !== undefined && objects.marked[i] === 1 ? marked : own;
-    if (isCrowd) {
+    if (isBitmap) {
       screen.crowd.add(its, column, [x, y], alpha);
       continue;
     }
@@ -41,8 +46,8 @@ export function drawSymbols({ frame, objects, look, screen, nowMs }: Scene): voi
     context.drawImage(its.image, column * side, 0, side, side, x - size / 2, y - size / 2, size, size);
   }
   context.globalAlpha = 1;
-  drawAlarms({ frame, objects, look, screen }, { pixelRatio, isCrowd });
-  if (isCrowd) screen.crowd.end(context);
+  drawAlarms({ frame, objects, look, screen }, { pixelRatio, isBitmap });
+  if (isBitmap) screen.crowd.end(frame);
   drawCollisions({ frame, objects, look, screen }, pixelRatio);
 }
 
@@ -56,7 +61,7 @@ type Marked = Omit<Scene, 'nowMs'>;
 function drawSigns(
   { frame: { context }, look, screen }: Marked,
   signOf: (index: number) => Sprites | undefined,
-  isCrowd: boolean,
+  isBitmap: boolean,
 ): void {
   for (let s = 0; s < screen.drawn; s++) {
     const i = screen.indices[s]!;
@@ -65,7 +70,7 @@ function drawSigns(
     const [x, y] = [screen.x[i]!, screen.y[i]!];
     const side = sign.size * sign.pixelRatio;
     const size = sign.size * look.scale;
-    if (isCrowd) screen.crowd.add(sign, 0, [x, y], 1);
+    if (isBitmap) screen.crowd.add(sign, 0, [x, y], 1);
     else context.drawImage(sign.image, 0, 0, side, side, x - size / 2, y - size / 2, size, size);
   }
 }
@@ -73,7 +78,7 @@ function drawSigns(
 /** Draws rings around objects with an alert, in the color of its severity. */
 function drawAlarms(
   scene: Marked,
-  { pixelRatio, isCrowd }: { readonly pixelRatio: number; readonly isCrowd: boolean },
+  { pixelRatio, isBitmap }: { readonly pixelRatio: number; readonly isBitmap: boolean },
 ) {
   const severities = severitiesOf(scene);
   if (severities.size === 0) return;
@@ -85,7 +90,7 @@ function drawAlarms(
     const severity = severities.get(i);
     return severity && rings[severity];
   };
-  drawSigns(scene, ringOf, isCrowd);
+  drawSigns(scene, ringOf, isBitmap);
 }
 
 /** Draws crosses next to colliding objects. They overlap symbols, so the cached bitmap of dense objects has none. */

@@ -1,3 +1,4 @@
+import type { CanvasFrame } from '../view/canvas_layer.ts';
 import type { Sprites } from './sprites.ts';
 
 /**
@@ -39,8 +40,14 @@ export class SymbolRaster {
     else addWhole(this.#pixels, stamp, top * width + left, alpha);
   }
 
-  end(context: CanvasRenderingContext2D): void {
+  /** Draws the image on an empty canvas. */
+  end({ context, pixelRatio }: Pick<CanvasFrame, 'context' | 'pixelRatio'>): void {
     if (this.#image === undefined) return;
+    if (pixelRatio === 1) {
+      context.putImageData(this.#image, 0, 0);
+      return;
+    }
+    // Scaling needs a second canvas, whose copy takes as long as all symbols.
     this.#canvas.getContext('2d')?.putImageData(this.#image, 0, 0);
     context.drawImage(this.#canvas, 0, 0);
   }

@@ -3,7 +3,7 @@ import type { Zone } from '../../../model/zone.ts';
 import { floorPlanOf, georeferencePlan, type Matrix } from '../plane/georeference.ts';
 import { CanvasLayer, type CanvasFrame } from '../view/canvas_layer.ts';
 import { useMap } from '../view/map_view.tsx';
-import { useLayer } from '../view/vector_layer.ts';
+import { useLayer, Z } from '../view/vector_layer.ts';
 
 interface PlacedPlan {
   readonly image: HTMLImageElement;
@@ -16,9 +16,12 @@ export function PlanLayer({ zones, opacity = 0.9 }: { readonly zones: readonly Z
   const { plane } = useMap();
   const plans = useMemo(() => {
     const placed: PlacedPlan[] = [];
-    const layer = new CanvasLayer((frame) => {
-      for (const plan of placed) drawPlan(frame, plan, opacity);
-    }, 1);
+    const layer = new CanvasLayer(
+      (frame) => {
+        for (const plan of placed) drawPlan(frame, plan, opacity);
+      },
+      { zIndex: Z.plans, isStill: true },
+    );
     for (const zone of zones) {
       const plan = floorPlanOf(zone);
       const placement = plan && georeferencePlan(zone, plan, plane);

@@ -2,9 +2,11 @@ import Layer from 'ol/layer/Layer.js';
 import type { FrameState } from 'ol/Map.js';
 import styles from './canvas_layer.module.css';
 
+export type CanvasContext = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
+
 /** Drawing context of a layer, with the transform from map coordinates to pixels. */
 export interface CanvasFrame {
-  readonly context: CanvasRenderingContext2D;
+  readonly context: CanvasContext;
   readonly width: number;
   readonly height: number;
   /** a, b, c, d, e, f: x' = a·x + c·y + e, y' = b·x + d·y + f. */
@@ -17,24 +19,38 @@ export interface CanvasFrame {
   readonly rotation: number;
 }
 
+type View = Omit<CanvasFrame, 'context'>;
+
+export interface CanvasLayerOptions {
+  readonly zIndex: number;
+  /**
+   * Whether it is rarely redrawn while the view stands still. A browser without a graphics card spends 2 ms of each frame on a
+   * canvas that nothing has changed, but nothing on one that was handed to an OffscreenCanvas. That one may be shown a frame
+   * late, which is visible only while it moves.
+   */
+  readonly isStill?: boolean;
+}
+
 /**
- * A layer with its own canvas, redrawn independently of the map. Thousands of moving objects then cause no redraw of the static
- * layers.
+ * A layer with its own canvas. Only its own `redraw` and a changed view of the map redraw it: thousands of moving objects cause
+ * no redraw of the other layers, nor do these of each other.
  */
 export class CanvasLayer extends Layer {
   /** Wrapper of the canvas. Without it, OpenLayers would draw other layers into the canvas. */
   readonly #box = document.createElement('div');
-  readonly #canvas = document.createElement('canvas');
+  readonly #canvas: HTMLCanvasElement | OffscreenCanvas;
   readonly #draw: (frame: CanvasFrame) => void;
-  #last: Omit<CanvasFrame, 'context'> | undefined;
+  #last: View | undefined;
   /** Id of the requested animation frame, or 0. */
   #soon = 0;
 
-  constructor(draw: (frame: CanvasFrame) => void, zIndex: number) {
+  constructor(draw: (frame: CanvasFrame) => void, { zIndex, isStill = false }: CanvasLayerOptions) {
     super({ zIndex });
     this.#draw = draw;
     this.#box.className = styles.layer ?? '';
-    this.#box.append(this.#canvas);
+    const shown = document.createElement('canvas');
+    this.#box.append(shown);
+    this.#canvas = isStill ? shown.transferControlToOffscreen() : shown;
   }
 
   override render(state: FrameState | null): HTMLElement | null {
@@ -44,8 +60,11 @@ export class CanvasLayer extends Layer {
     const { resolution, center, rotation } = viewState;
     // OpenLayers modifies its transform in place.
     const matrix = [...toPixel] as unknown as CanvasFrame['toPixel'];
-    this.#last = { width, height, toPixel: matrix, resolution, pixelRatio, center, rotation };
-    this.redraw();
+    const next = { width, height, toPixel: matrix, resolution, pixelRatio, center: [...center], rotation };
+    if (this.#last === undefined || !isSameView(this.#last, next)) {
+      this.#last = next;
+      this.redraw();
+    }
     return this.#box;
   }
 
@@ -58,7 +77,7 @@ export class CanvasLayer extends Layer {
   redraw(): void {
     cancelAnimationFrame(this.#soon);
     this.#soon = 0;
-    const context = this.#canvas.getContext('2d');
+    const context = this.#canvas.getContext('2d') as CanvasContext | null;
     if (this.#last === undefined || context === null) return;
     const { width, height, pixelRatio } = this.#last;
     const wide = Math.round(width * pixelRatio);
@@ -71,4 +90,14 @@ export class CanvasLayer extends Layer {
     context.clearRect(0, 0, width, height);
     this.#draw({ ...this.#last, context });
   }
+}
+
+/** Whether two frames show the same part of the map at the same place; the rest of a frame follows from that. */
+function isSameView(one: View, other: View): boolean {
+  return (
+    one.width === other.width &&
+    one.height === other.height &&
+    one.pixelRatio === other.pixelRatio &&
+    one.toPixel.every((value, i) => value === other.toPixel[i])
+  );
 }

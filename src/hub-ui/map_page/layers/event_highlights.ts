@@ -8,7 +8,7 @@ import type { FenceGlow } from '../../map/site/area_layers.tsx';
 
 const NO_PULSES: ReadonlyMap<string, number> = new Map();
 const GLOW_MS = 2_000;
-/** Interval between two steps of the fading. */
+/** Interval between two changes of the highlights: each redraws the layer of fences. */
 const FADE_MS = 200;
 
 /** Returns the fences with a recent entry or exit, which fade. */
@@ -24,8 +24,7 @@ export function useGlows(): ReadonlyMap<string, FenceGlow> {
         ([id, { is, untilMs }]) => [id, { is, strength: (untilMs - nowMs) / GLOW_MS }] as const,
       );
       setGlows(new Map(shown));
-      clearTimeout(timer);
-      if (until.size > 0) timer = setTimeout(show, FADE_MS);
+      timer = until.size > 0 ? setTimeout(show, FADE_MS) : undefined;
     };
     const end = subscribe(
       'fence_events',
@@ -35,7 +34,7 @@ export function useGlows(): ReadonlyMap<string, FenceGlow> {
           for (const { fence_id: id, event_type: type } of payload) {
             until.set(id, { is: type === 'region_entry' ? 'entry' : 'exit', untilMs: Date.now() + GLOW_MS });
           }
-          show();
+          if (timer === undefined) show();
         },
       },
     );

@@ -6,7 +6,7 @@ import { CanvasLayer } from '../../map/view/canvas_layer.ts';
 import toolStyles from '../../map/view/map_tools.module.css';
 import { ZoomButtons } from '../../map/view/map_tools.tsx';
 import { useMap } from '../../map/view/map_view.tsx';
-import { useLayer } from '../../map/view/vector_layer.ts';
+import { useLayer, Z } from '../../map/view/vector_layer.ts';
 
 /** Floor plan with its size in pixels. */
 export interface PlanImage {
@@ -20,19 +20,22 @@ export interface PlanImage {
 export function ImageLayer({ image: { url } }: { readonly image: PlanImage }) {
   const layer = useMemo(() => {
     const image = new Image();
-    const made = new CanvasLayer(({ context, toPixel, pixelRatio }) => {
-      if (!image.complete || image.naturalWidth === 0) return;
-      const [a, b, c, d, e, f] = toPixel;
-      context.save();
-      context.setTransform(pixelRatio, 0, 0, pixelRatio, 0, 0);
-      context.transform(a, b, c, d, e, f);
-      context.scale(1, -1);
-      context.imageSmoothingQuality = 'high';
-      context.fillStyle = '#fff';
-      context.fillRect(0, 0, image.naturalWidth, image.naturalHeight);
-      context.drawImage(image, 0, 0);
-      context.restore();
-    }, 0);
+    const made = new CanvasLayer(
+      ({ context, toPixel, pixelRatio }) => {
+        if (!image.complete || image.naturalWidth === 0) return;
+        const [a, b, c, d, e, f] = toPixel;
+        context.save();
+        context.setTransform(pixelRatio, 0, 0, pixelRatio, 0, 0);
+        context.transform(a, b, c, d, e, f);
+        context.scale(1, -1);
+        context.imageSmoothingQuality = 'high';
+        context.fillStyle = '#fff';
+        context.fillRect(0, 0, image.naturalWidth, image.naturalHeight);
+        context.drawImage(image, 0, 0);
+        context.restore();
+      },
+      { zIndex: Z.base, isStill: true },
+    );
     image.onload = () => made.redraw();
     image.src = url;
     return made;

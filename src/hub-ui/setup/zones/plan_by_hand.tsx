@@ -186,7 +186,9 @@ function usePlanImageLayer(url: string, matrix: Matrix): void {
   latest.current = matrix;
   const layer = useMemo(() => {
     const image = new Image();
-    const made = new CanvasLayer((frame) => drawPlan(frame, { image, matrix: latest.current }, OPACITY), Z.heat);
+    const made = new CanvasLayer((frame) => drawPlan(frame, { image, matrix: latest.current }, OPACITY), {
+      zIndex: Z.heat,
+    });
     image.onload = () => made.redraw();
     image.src = url;
     return made;
