@@ -171,7 +171,7 @@ const [HUB, CHECKS] = ['src/main.ts', 'ok'];
 
 /**
  * Runs a separate build script, which detects whether a build is needed. Resolves to whether its output is complete. If
- * the build fails, checks are aborted, and a hub starts without it.
+ * the build fails, checks are aborted, and a hub runs without it.
  */
 async function build(script, forWhat, without) {
   const file = join(ROOT, 'src', script);
@@ -180,8 +180,9 @@ async function build(script, forWhat, without) {
   const builder = spawn(node, [file], { stdio: ['ignore', 'inherit', 'inherit'] });
   const [code, signal] = await once(builder, 'exit');
   if (code === 0) return true;
-  if (forWhat === CHECKS || signal !== null) process.exit(code ?? 1);
-  console.error(without);
+  if (forWhat === CHECKS) process.exit(code ?? 1);
+  // A signal is for the hub, too.
+  if (signal === null) console.error(without);
   return false;
 }
 
@@ -223,8 +224,11 @@ async function main(args) {
   const needed = args[0].startsWith('src/') ? HUB_PACKAGES : ALL_PACKAGES;
   if (!isInstalled(ROOT, needed)) await install(needed);
   const what = args[0] === '--run' ? args[1] : args[0];
+  // A first start does not wait for its web UI: the hub serves it as soon as it is built.
+  const isFirst = what === HUB && !existsSync(join(ROOT, '.hub-ui'));
+  const buildUi = () => build('build_ui.mjs', what, 'The hub runs without its web UI');
   const [, isBundled] = await Promise.all([
-    (what === HUB || what === CHECKS) && build('build_ui.mjs', what, 'The hub starts without its web UI'),
+    ((what === HUB && !isFirst) || what === CHECKS) && buildUi(),
     what === HUB && build('bundle.mjs', what, 'The hub starts from its sources, which takes longer'),
   ]);
   if (args[0] === '--run') {
@@ -239,6 +243,7 @@ async function main(args) {
       `Cannot start: the hub needs ${NODE_VERSIONS}, found ${process.versions.node}, and none can be installed for ${process.platform}-${process.arch}`,
     );
   }
+  if (isFirst) void buildUi().then((isBuilt) => isBuilt && console.error('The web UI is built'));
   const [nodeArgs, env] = what === HUB ? [HUB_NODE_ARGS, HUB_ENV] : [[], {}];
   run(node, [...nodeArgs, join(ROOT, isBundled ? HUB_BUNDLE : args[0]), ...args.slice(1)], {
     env: { ...COMPILED, ...env, ...process.env },

@@ -22,7 +22,7 @@ import type { Rpc } from '../rpc/rpc.ts';
 import { whyNoMap } from '../site/map_file.ts';
 import { isFileName, kindOfTiles, type MapTiles } from '../site/map_tiles.ts';
 import { MAP_FILE_URL, type SiteSettings, withSite } from '../site/site.ts';
-import { readSiteFiles } from '../site/site_files.ts';
+import { siteFilesIn } from '../site/site_files.ts';
 import type { PubSubDeps } from '../socket/deps.ts';
 import { createRpcSocket, type RpcSocketDeps } from '../socket/rpc_session.ts';
 import { createSocket } from '../socket/session.ts';
@@ -98,7 +98,7 @@ export async function serve(parts: ServedParts, config: Config, log: Log): Promi
     refuse,
     report,
     handleHttp: withSite(withAgents(traced(createApi(api)), config, parts.now), {
-      files: readSiteFiles(SITE_FOLDER),
+      files: siteFilesIn(SITE_FOLDER),
       settings: siteSettings(config, authorization),
       mapFile: mapFileOf(config, log),
       ...(authorization && { permitted: authorization.permitted }),

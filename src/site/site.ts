@@ -25,7 +25,8 @@ export interface SiteSettings {
 }
 
 export interface SiteOptions {
-  readonly files: SiteFiles;
+  /** Current files of the web UI; none while it is being built. */
+  readonly files: () => SiteFiles;
   readonly settings: SiteSettings;
   /** Returns the permissions of the token of an Authorization header, as JSON; absent if everything is permitted. */
   readonly permitted?: (header: string | undefined) => Promise<string>;
@@ -37,7 +38,7 @@ export interface SiteOptions {
 
 /**
  * Serves the web UI from memory, and passes all other requests to `next`. A path that is not a file is a view of the
- * page.
+ * page. Until the page is built, the reply says so, and a browser asks again.
  */
 export function withSite(next: HandleHttp, options: SiteOptions): HandleHttp {
   const headers = headersOf(options);
@@ -59,12 +60,13 @@ export function withSite(next: HandleHttp, options: SiteOptions): HandleHttp {
     if (path === MAP_FILE_URL && options.mapFile !== undefined) {
       return mapFileReply({ ...options, mapFile: options.mapFile }, request, headers);
     }
-    const file = options.files.get(name);
+    const files = options.files();
+    const file = files.get(name);
     if (file !== undefined) return send(file, request, headers);
     if (name.startsWith('assets/')) {
       return options.refuse(hubError('no_file', { file: path }), path);
     }
-    const page = options.files.get('index.html');
+    const page = files.get('index.html');
     return page === undefined ? notBuilt(headers) : send(below(prefix, page), request, headers);
   };
 }
@@ -179,8 +181,8 @@ function headersOf({ settings }: SiteOptions): Headers {
 function notBuilt(common: Headers): HttpReply {
   return {
     status: 503,
-    headers: { ...common, 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' },
-    body: 'The web UI has not been built. Start the hub with npm start, or run npm run build:ui and start it again.\n',
+    headers: { ...common, 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store', Refresh: '3' },
+    body: 'The web UI is not built yet. After its first npm start, a hub builds it within a minute; otherwise run npm run build:ui.\n',
   };
 }
 

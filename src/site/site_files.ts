@@ -51,6 +51,18 @@ export function readSiteFiles(folder: string): SiteFiles {
   return files;
 }
 
+/**
+ * Returns the current files of the built web UI. While there are none, each call looks again: a first start does not wait for
+ * the build.
+ */
+export function siteFilesIn(folder: string): () => SiteFiles {
+  let files = readSiteFiles(folder);
+  return () => {
+    if (files.size === 0) files = readSiteFiles(folder);
+    return files;
+  };
+}
+
 /** Returns the ETag of a content, quoted as in the header. */
 export function etagOf(plain: Uint8Array): string {
   return `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;

@@ -257,13 +257,41 @@ test('launch.mjs ends the script when npm is stopped, regardless of the shell be
 test('launch.mjs starts the hub without its page if that cannot be built, and starts no checks', async (context) => {
   const root = project(context);
   record(root, {});
+  mkdirSync(join(root, '.hub-ui'));
   writeFileSync(join(root, 'src', 'build_ui.mjs'), "console.error('no page'); process.exit(1)");
   writeFileSync(join(root, 'src', 'main.ts'), "console.log('hub')");
 
   const hub = await finish(launch(root, 'src/main.ts'));
-  assert.deepEqual(hub, { code: 0, out: 'hub\n', err: 'no page\nThe hub starts without its web UI\n' });
+  assert.deepEqual(hub, { code: 0, out: 'hub\n', err: 'no page\nThe hub runs without its web UI\n' });
   const checks = await finish(launch(root, '--run', 'ok'));
   assert.deepEqual(checks, { code: 1, out: '', err: 'no page\n' });
+});
+
+test('A first start does not wait for its page, and says when that is built', async (context) => {
+  const root = project(context);
+  record(root, {});
+  // Each waits for the other: the build for the start of the hub, and the hub for the page.
+  const wait = (file: string): string => `
+    import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+    const until = setInterval(() => existsSync('${join(root, file)}') && done(), 5);
+    const late = setTimeout(() => process.exit(9), 20_000);
+    function done() { clearInterval(until); clearTimeout(late); console.log('${file}'); }
+  `;
+  writeFileSync(
+    join(root, 'src', 'build_ui.mjs'),
+    `${wait('started')} process.on('exit', () => mkdirSync('${join(root, '.hub-ui')}'));`,
+  );
+  writeFileSync(
+    join(root, 'src', 'main.ts'),
+    `${wait('.hub-ui')} writeFileSync('${join(root, 'started')}', '');
+    process.stdin.once('data', () => process.exit()); process.on('SIGTERM', () => process.exit());`,
+  );
+  const child = launch(root, 'src/main.ts');
+  const finished = finish(child);
+  const lines = createInterface({ input: child.stderr as Readable })[Symbol.asyncIterator]();
+  assert.equal((await lines.next()).value, 'The web UI is built');
+  child.kill('SIGTERM');
+  assert.deepEqual(await finished, { code: 0, out: 'started\n.hub-ui\n', err: 'The web UI is built\n' });
 });
 
 test('launch.mjs starts the hub from its bundle, or else from its sources', async (context) => {

@@ -153,7 +153,8 @@ async function serveBuild(t: TestContext, first: SiteFiles) {
     const request = { method, path: url.split('?')[0] ?? '', query: '', header, body: lend(new Uint8Array()) };
     const refuse = ({ status }: { status: number }): HttpReply => ({ status });
     const { files } = served;
-    const reply = files === undefined ? none : await withSite(() => none, { files, settings, refuse })(request);
+    const reply =
+      files === undefined ? none : await withSite(() => none, { files: () => files, settings, refuse })(request);
     response.writeHead(reply.status, reply.headers);
     response.end(reply.body);
   });

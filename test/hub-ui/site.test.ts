@@ -1,6 +1,6 @@
 import { errorWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -11,7 +11,7 @@ import { lend } from '../../src/model/borrowed.ts';
 import { rangeOf, whyNoMap } from '../../src/site/map_file.ts';
 import { kindOfTiles } from '../../src/site/map_tiles.ts';
 import { type SiteSettings, withSite } from '../../src/site/site.ts';
-import type { SiteFile, SiteFiles } from '../../src/site/site_files.ts';
+import { type SiteFile, type SiteFiles, siteFilesIn } from '../../src/site/site_files.ts';
 
 const SETTINGS: SiteSettings = {
   hub_version: '1.2.3',
@@ -53,7 +53,7 @@ function ask(
     header: (name) => headers[name],
     body: lend(new Uint8Array()),
   };
-  return withSite(() => other, { files, settings, refuse })(request) as HttpReply;
+  return withSite(() => other, { files: () => files, settings, refuse })(request) as HttpReply;
 }
 
 for (const path of ['/hub/v2/zones', '/hub-uix', '/health', '/v1/website', '/hub']) {
@@ -179,6 +179,21 @@ for (const [header, size, start, end] of [
   });
 }
 
+test('A page that is built after the start of the hub is served, and is asked for again until then', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'site-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const built = join(folder, 'built');
+  const handle = withSite(() => other, { files: siteFilesIn(built), settings: SETTINGS, refuse });
+  const get = (path: string): HttpReply =>
+    handle({ method: 'GET', path, query: '', header: () => undefined, body: lend(new Uint8Array()) }) as HttpReply;
+  const early = get('/hub-ui/');
+  assert.deepEqual([early.status, early.headers?.['Refresh']], [503, '3']);
+  assert.match(String(early.body), /^The web UI is not built yet\./);
+  await mkdir(built);
+  await writeFile(join(built, 'index.html'), '<!doctype html>');
+  assert.deepEqual([get('/hub-ui/').status, String(get('/hub-ui/').body)], [200, '<!doctype html>']);
+});
+
 test('withSite serves ranges of the map file to clients with a valid token', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'map-file-'));
   t.after(() => rm(folder, { recursive: true }));
@@ -187,7 +202,7 @@ test('withSite serves ranges of the map file to clients with a valid token', asy
     const header = (name: string) => (name === 'range' ? range : undefined);
     const request = { method: 'GET', path: '/hub-ui/map.pmtiles', query: '', header, body: lend(new Uint8Array()) };
     const handle = withSite(() => other, {
-      ...{ files: FILES, settings: SETTINGS, refuse, mapFile },
+      ...{ files: () => FILES, settings: SETTINGS, refuse, mapFile },
       ...(permitted && { permitted }),
     });
     return handle(request);
