@@ -195,12 +195,12 @@ for (const [seconds, expected] of [
 test('Cells of the heat map have their stated size, and are visible', () => {
   assert.equal(cellFor(0.1), 1);
   assert.equal(cellFor(0.11), 2);
-  const [left = 0, , right = 0] = cornersOf([{ longitude: 8, latitude: 60, seconds: 1 }], 10, EARTH);
+  const [left = 0, , right = 0] = cornersOf([{ longitude: 8, latitude: 60 }], 10, EARTH);
   // Mercator doubles lengths at 60 degrees.
   assert.ok(Math.abs(right - left - 20) < 0.01);
   const zone = planeOfZone(HALL as never);
   const [longitude, latitude] = earth(20, 30);
-  const corners = cornersOf([{ longitude, latitude, seconds: 1 }], 10, zone);
+  const corners = cornersOf([{ longitude, latitude }], 10, zone);
   const side = Math.hypot((corners[2] ?? 0) - (corners[0] ?? 0), (corners[3] ?? 0) - (corners[1] ?? 0));
   assert.ok(Math.abs(side - 10) < 0.1, String(side));
 });

@@ -10,27 +10,20 @@ import { toastError } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
 import { setUrlParams, urlParam } from '../controls/url_state.ts';
 import { t } from '../languages/language.ts';
-import { inputText, lengthOfTime, rangeText } from '../languages/times.ts';
+import { inputText, rangeText } from '../languages/times.ts';
 import { unitsPerMeter } from '../map/plane/plane.ts';
 import { CanvasLayer, type CanvasFrame } from '../map/view/canvas_layer.ts';
-import { imageOfMap, type LegendEntry } from '../map/view/map_image.ts';
+import { imageOfMap } from '../map/view/map_image.ts';
 import { lengthText } from '../map/view/map_tools.tsx';
 import { useMap } from '../map/view/map_view.tsx';
 import { palette } from '../map/view/palette.ts';
 import { useLayer, Z } from '../map/view/vector_layer.ts';
-import { boxOf, cellFor, cornersOf, HEAT_DARK, HEAT_LIGHT, levelOf, thresholdsOf } from './heat.ts';
-import {
-  type ComparedCell,
-  compareCells,
-  csvOfCells,
-  DIFFERENCE_DARK,
-  DIFFERENCE_LIGHT,
-  differenceLevel,
-  differenceSteps,
-} from './heat_difference.ts';
+import { boxOf, cellFor, cornersOf } from './heat.ts';
 import styles from './heat_layer.module.css';
-import { fetchHeatmap, type HeatCell, type ObjectKind, type Range } from './history_api.ts';
+import { recordedIn, type Scale, scaleOf } from './heat_scales.ts';
+import type { ObjectKind, Range } from './history_api.ts';
 import { rangeFromUrl, timeParam, versusFromUrl } from './past.ts';
+import { QUALITY_FIGURES } from './quality_cells.ts';
 import { QueryResult, useHistoryQuery } from './query.tsx';
 import { UntilField } from './until_field.tsx';
 
@@ -40,64 +33,40 @@ interface Heat {
   readonly colors: readonly string[];
 }
 
-/** Cells with their colors and the meaning of these. */
-interface Scale {
-  readonly cells: readonly (HeatCell | ComparedCell)[];
-  readonly levelOf: (cell: HeatCell | ComparedCell) => number;
-  readonly legend: readonly LegendEntry[];
-}
-
 /**
- * Heat map of the time spent in the range of the time bar, or of the difference to another range, with a legend and as files.
+ * Heat map of the time spent in the range of the time bar, of the difference to another range, or of the quality of positions,
+ * with a legend and as files.
  */
 export function HeatLayer({ floor, kind }: { readonly floor: number | undefined; readonly kind: ObjectKind }) {
   const { plane } = useMap();
   const view = useView();
   const range = rangeFromUrl(useNow(60_000));
-  const versus = versusFromUrl(range);
+  const figure = QUALITY_FIGURES[urlParam('heat') ?? ''];
+  const versus = figure === undefined ? versusFromUrl(range) : undefined;
   const cellMeters = view === undefined ? undefined : cellFor(view.metersPerPixel);
   const box = view?.extent && boxOf(view.extent, plane);
-  const key = JSON.stringify([cellMeters, box, floor, kind, range, versus]);
+  const key = JSON.stringify([cellMeters, box, floor, kind, range, versus, figure === undefined]);
   const query = useHistoryQuery(key, async (signal) => {
     if (cellMeters === undefined || box === undefined) return new Promise<never>(() => undefined);
-    const read = (each: Range) => fetchHeatmap({ ...each, cellMeters, box, floor, kind }, signal);
-    const [now, before] = await Promise.all([read(range), versus && read(versus)]);
-    const cells = before === undefined ? now.value.cells : compareCells(now.value.cells, before.value.cells);
-    const isIncomplete = now.isIncomplete || before?.isIncomplete === true;
-    return {
-      value: { cells, meters: now.value.cell_metres ?? cellMeters, isCompared: before !== undefined },
-      isIncomplete,
-    };
+    return recordedIn({ ...range, cellMeters, box, floor, kind }, { versus, isQuality: figure !== undefined }, signal);
   });
   const value = query.last?.value;
   const meters = value?.meters ?? cellMeters ?? 1;
-  const scale = useMemo(
-    () => (value?.isCompared ? differenceScale(value.cells as readonly ComparedCell[]) : heatScale(value?.cells ?? [])),
-    [value, isDark()],
-  );
+  const scale = useMemo(() => scaleOf(value, figure), [value, figure, isDark()]);
   const drawn = useRef<Heat>({ levels: [], colors: [] });
   const layer = useMemo(
     () => new CanvasLayer((frame) => drawHeat(frame, drawn.current), { zIndex: Z.heat, isStill: true }),
     [],
   );
-  const levels = useMemo(
-    () =>
-      scale.legend.map((_, level) =>
-        cornersOf(
-          scale.cells.filter((cell) => scale.levelOf(cell) === level),
-          meters,
-          plane,
-        ),
-      ),
-    [scale, meters, plane],
-  );
+  const levels = useMemo(() => scale.levels.map((cells) => cornersOf(cells, meters, plane)), [scale, meters, plane]);
   drawn.current = { levels, colors: scale.legend.map(({ color }) => color) };
   useLayer(layer);
   useEffect(() => layer.redraw(), [layer, levels]);
   const length = lengthText(meters);
-  const title = versus
+  const timeTitle = versus
     ? t('Difference in time per {length} square', { length })
     : t('Time spent per {length} square', { length });
+  const title = figure?.title(length) ?? timeTitle;
   const ranges = versus
     ? t('{range} compared with {other}', { range: rangeText(range), other: rangeText(versus) })
     : rangeText(range);
@@ -108,8 +77,12 @@ export function HeatLayer({ floor, kind }: { readonly floor: number | undefined;
       {query.state === 'waiting' && query.last !== undefined && <Spinner />}
       <QueryResult
         query={query}
-        isEmpty={({ cells }) => cells.length === 0}
-        emptyMessage={t('Nothing was recorded here during this time.')}
+        isEmpty={() => scale.levels.every(({ length: count }) => count === 0)}
+        emptyMessage={
+          figure === undefined
+            ? t('Nothing was recorded here during this time.')
+            : t('No position here has a value for this time.')
+        }
       >
         {() => (
           <>
@@ -121,55 +94,31 @@ export function HeatLayer({ floor, kind }: { readonly floor: number | undefined;
                 </li>
               ))}
             </ul>
-            <SaveHeat {...{ scale, meters, range }} caption={`${title} · ${ranges}`} />
+            <SaveHeat {...{ scale, range }} caption={`${title} · ${ranges}`} />
           </>
         )}
       </QueryResult>
-      <Comparison range={range} versus={versus} />
+      <SelectField
+        label={t('Color by')}
+        value={figure === undefined ? '' : (urlParam('heat') ?? '')}
+        options={[
+          { value: '', label: t('Time spent') },
+          ...Object.entries(QUALITY_FIGURES).map(([name, { label }]) => ({ value: name, label })),
+        ]}
+        onChange={(heat) => setUrlParams({ heat })}
+      />
+      {figure === undefined && <Comparison range={range} versus={versus} />}
     </section>
   );
-}
-
-function heatScale(cells: readonly HeatCell[]): Scale {
-  const thresholds = thresholdsOf(cells.map(({ seconds }) => seconds));
-  const colors = isDark() ? HEAT_DARK : HEAT_LIGHT;
-  const legend = [...thresholds, undefined].map((threshold, level) => ({
-    color: colors[level] ?? '',
-    text:
-      threshold === undefined
-        ? t('{long} or more', { long: lengthOfTime((thresholds.at(-1) ?? 0) * 1_000) })
-        : t('less than {long}', { long: lengthOfTime(threshold * 1_000) }),
-  }));
-  return { cells, legend, levelOf: ({ seconds }) => levelOf(seconds, thresholds) };
-}
-
-function differenceScale(cells: readonly ComparedCell[]): Scale {
-  const steps = differenceSteps(cells);
-  const colors = isDark() ? DIFFERENCE_DARK : DIFFERENCE_LIGHT;
-  const [small = '', large = ''] = steps.map((seconds) => lengthOfTime(seconds * 1_000));
-  const texts = [
-    t('at least {long} less', { long: large }),
-    t('at least {long} less', { long: small }),
-    t('about the same'),
-    t('at least {long} more', { long: small }),
-    t('at least {long} more', { long: large }),
-  ];
-  return {
-    cells,
-    legend: texts.map((text, level) => ({ color: colors[level] ?? '', text })),
-    levelOf: (cell) => differenceLevel(cell.seconds - ('secondsBefore' in cell ? cell.secondsBefore : 0), steps),
-  };
 }
 
 /** Buttons that save the heat map as an image of the map with its legend, and as a table. */
 function SaveHeat({
   scale,
-  meters,
   range,
   caption,
 }: {
   readonly scale: Scale;
-  readonly meters: number;
   readonly range: Range;
   readonly caption: string;
 }) {
@@ -187,7 +136,7 @@ function SaveHeat({
       <Button icon="download" onClick={() => void saveImage()}>
         {t('Save as PNG')}
       </Button>
-      <Button icon="download" onClick={() => download(csvOfCells(scale.cells, meters), `${name}.csv`, 'text/csv')}>
+      <Button icon="download" onClick={() => download(scale.csv(), `${name}.csv`, 'text/csv')}>
         {t('Save as CSV')}
       </Button>
     </div>

@@ -3,6 +3,7 @@ import type {
   DwellReply,
   FlowsReply,
   HeatmapReply,
+  QualityReply,
   OccupancyReply,
   SnapshotReply,
   TracksReply,
@@ -27,6 +28,7 @@ export type Snapshot = Static<typeof SnapshotReply>;
 export type Visit = Static<typeof VisitsReply>['visits'][number];
 export type Dwell = Static<typeof DwellReply>['fences'][number];
 export type Flow = Static<typeof FlowsReply>['flows'][number];
+export type QualityCell = Static<typeof QualityReply>['cells'][number];
 export type HeatCell = Static<typeof HeatmapReply>['cells'][number];
 
 /** Response, and whether files or hubs of the cluster are missing in it: the hub then sends a `Warning` header. */
@@ -152,25 +154,24 @@ export function fetchFlows(range: Range, signal: AbortSignal): Promise<HistoryAn
   return fetchAnswer('/analytics/flows', within(range), signal);
 }
 
-/** Fetches the seconds spent in each cell of a grid, within a bounding box. */
-export function fetchHeatmap(
-  {
-    cellMeters,
-    box,
-    floor,
-    kind,
-    ...range
-  }: Range & {
-    readonly cellMeters: number;
-    readonly box: readonly number[];
-    readonly floor: number | undefined;
-    readonly kind: ObjectKind;
-  },
-  signal: AbortSignal,
-): Promise<HistoryAnswer<Static<typeof HeatmapReply>>> {
-  return fetchAnswer(
-    '/analytics/heatmap',
-    { ...within(range), cell: cellMeters, bbox: box.join(','), floor, kind },
-    signal,
-  );
+/** Grid of squares within a bounding box. */
+export interface Grid extends Range {
+  readonly cellMeters: number;
+  readonly box: readonly number[];
+  readonly floor: number | undefined;
+  readonly kind: ObjectKind;
+}
+
+/** Fetches the seconds spent in each cell of a grid. */
+export function fetchHeatmap(grid: Grid, signal: AbortSignal): Promise<HistoryAnswer<Static<typeof HeatmapReply>>> {
+  return fetchAnswer('/analytics/heatmap', gridParams(grid), signal);
+}
+
+/** Fetches the accuracy, gaps and jumps of the positions in each cell of a grid. */
+export function fetchQuality(grid: Grid, signal: AbortSignal): Promise<HistoryAnswer<Static<typeof QualityReply>>> {
+  return fetchAnswer('/analytics/quality', gridParams(grid), signal);
+}
+
+function gridParams({ cellMeters, box, floor, kind, ...range }: Grid) {
+  return { ...within(range), cell: cellMeters, bbox: box.join(','), floor, kind };
 }
