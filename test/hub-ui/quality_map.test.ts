@@ -60,10 +60,16 @@ test('The heat map shows where positions have gaps, and says that none has an ac
   ]);
   const [head = '', ...lines] = (await readFile(await download.path(), 'utf8')).trim().split('\r\n');
   assert.equal(head, 'longitude,latitude,cell_meters,positions,accuracy,gaps,jumps');
-  assert.ok(
-    lines.some((line) => Number(line.split(',')[5]) > 0),
-    `${lines}`,
+  const found = lines.map((line) => line.split(',').map(Number));
+  const [east = 0, north = 0] = found.find((values) => (values[5] ?? 0) > 0) ?? assert.fail(`${lines}`);
+  const map =
+    (await page.getByRole('region', { name: 'Live map', exact: true }).boundingBox()) ?? assert.fail('no map');
+  // A pixel is 0.1915 m.
+  const [right = 0, down = 0] = [(east - longitude) * 71_390, (latitude - north) * 111_200].map(
+    (meters) => meters / 0.1915,
   );
+  const cell = [map.x + map.width / 2 + right, map.y + map.height / 2 + down] as const;
+  await untilHolds(page, async () => (await colorsAt(page, cell)).some(([red, , blue]) => red > blue + 20));
 
   await legend.getByLabel('Color by').selectOption('Accuracy');
   await legend.getByText('No position here has a value for this time.').waitFor();
