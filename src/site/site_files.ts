@@ -52,8 +52,8 @@ export function readSiteFiles(folder: string): SiteFiles {
 }
 
 /**
- * Returns the current files of the built web UI. While there are none, each call looks again: a first start does not wait for
- * the build.
+ * Returns a function that returns the files of the built web UI. It reads the folder again while that is empty, since the hub
+ * starts before the first build has ended.
  */
 export function siteFilesIn(folder: string): () => SiteFiles {
   let files = readSiteFiles(folder);

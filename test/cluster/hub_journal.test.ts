@@ -313,7 +313,7 @@ for (const [what, bytes, message] of [
   });
 }
 
-test('A finished journal stores what it has taken, and is sealed by its own hub without an end', async (context) => {
+test('A finished journal stores its records, takes no others, and does not end when its own hub seals it', async (context) => {
   const { cluster, watched, journal, readFrom } = await journalOn(context);
   watched.send();
   const barrier = journal.barrier();

@@ -71,6 +71,9 @@ test('The heat map shows where positions have gaps, and says that none has an ac
   const cell = [map.x + map.width / 2 + right, map.y + map.height / 2 + down] as const;
   await untilHolds(page, async () => (await colorsAt(page, cell)).some(([red, , blue]) => red > blue + 20));
 
+  // An unknown name in the URL means time, like none.
+  await page.goto(page.url().replace('heat=gaps', 'heat=constructor'));
+  await legend.getByLabel('Compare with').waitFor();
   await legend.getByLabel('Color by').selectOption('Accuracy');
   await legend.getByText('No position here has a value for this time.').waitFor();
   await legend.getByLabel('Color by').selectOption('Time spent');

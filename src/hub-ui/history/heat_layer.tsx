@@ -41,7 +41,7 @@ export function HeatLayer({ floor, kind }: { readonly floor: number | undefined;
   const { plane } = useMap();
   const view = useView();
   const range = rangeFromUrl(useNow(60_000));
-  const figure = QUALITY_FIGURES[urlParam('heat') ?? ''];
+  const figure = QUALITY_FIGURES.get(urlParam('heat') ?? '');
   const versus = figure === undefined ? versusFromUrl(range) : undefined;
   const cellMeters = view === undefined ? undefined : cellFor(view.metersPerPixel);
   const box = view?.extent && boxOf(view.extent, plane);
@@ -103,7 +103,7 @@ export function HeatLayer({ floor, kind }: { readonly floor: number | undefined;
         value={figure === undefined ? '' : (urlParam('heat') ?? '')}
         options={[
           { value: '', label: t('Time spent') },
-          ...Object.entries(QUALITY_FIGURES).map(([name, { label }]) => ({ value: name, label })),
+          ...Array.from(QUALITY_FIGURES, ([name, { label }]) => ({ value: name, label })),
         ]}
         onChange={(heat) => setUrlParams({ heat })}
       />

@@ -22,14 +22,14 @@ export interface Scale {
   readonly csv: () => string;
 }
 
-/** What is recorded in the cells of a grid. */
+/** Reply of the history about the cells of a grid. */
 export type Recorded = { readonly meters: number } & (
   | { readonly is: 'time'; readonly cells: readonly HeatCell[] }
   | { readonly is: 'difference'; readonly cells: readonly ComparedCell[] }
   | { readonly is: 'quality'; readonly cells: readonly QualityCell[] }
 );
 
-/** Fetches what is recorded in the cells of a grid. Rejects like every query of the history. */
+/** Fetches the times or the quality of the cells of a grid. Rejects like every query of the history. */
 export async function recordedIn(
   grid: Grid,
   { versus, isQuality }: { readonly versus: Range | undefined; readonly isQuality: boolean },
@@ -47,7 +47,7 @@ export async function recordedIn(
   return { value: { is: 'difference', meters, cells: compareCells(cells, before.value.cells) }, isIncomplete };
 }
 
-/** Returns the cells by color. While another figure is loaded, there are none. */
+/** Returns the cells by color. There are none until the reply for the chosen figure arrives. */
 export function scaleOf(recorded: Recorded | undefined, figure: QualityFigure | undefined): Scale {
   if (recorded?.is === 'quality') return figure === undefined ? heatScale([], 1) : qualityScale(recorded, figure);
   if (figure !== undefined || recorded === undefined) return heatScale([], 1);

@@ -16,8 +16,8 @@ export interface QualityFigure {
 
 const counts = { text: countText, thresholdsOf: (values: readonly number[]) => thresholdsOfNumbers(values, 1) };
 
-/** Figures by their value in the URL. A gap and a jump are those of `GET /analytics/quality`. */
-export const QUALITY_FIGURES: Readonly<Record<string, QualityFigure>> = {
+/** Figures by their name in the URL. A gap and a jump are those of `GET /analytics/quality`. */
+const FIGURES = {
   accuracy: {
     label: t('Accuracy'),
     title: (length) => t('Median accuracy per {length} square', { length }),
@@ -37,7 +37,9 @@ export const QUALITY_FIGURES: Readonly<Record<string, QualityFigure>> = {
     valueOf: ({ jumps }) => jumps,
     ...counts,
   },
-};
+} as const satisfies Readonly<Record<string, QualityFigure>>;
+
+export const QUALITY_FIGURES: ReadonlyMap<string, QualityFigure> = new Map(Object.entries(FIGURES));
 
 /** CSV file of the quality of positions in cells. */
 export function csvOfQuality(cells: readonly QualityCell[], cellMeters: number): string {

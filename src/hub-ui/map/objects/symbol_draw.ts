@@ -6,7 +6,7 @@ const LOST_MS = 60_000;
 /** Number of symbols from which a bitmap is faster than the canvas. */
 const CROWD = 1_500;
 
-/** Whether there are so many symbols that `drawSymbols` draws a bitmap. It looks the same, but replaces what is on the canvas. */
+/** Whether `drawSymbols` draws a bitmap, because there are many symbols. The bitmap replaces the contents of the canvas. */
 export function isCrowd({ drawn }: Pick<OnScreen, 'drawn'>): boolean {
   return drawn > CROWD;
 }
