@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { test } from 'node:test';
 import { shareOut } from './shares.ts';
+import { temporaryFolder } from './support/temporary_folder.ts';
 import { ROOT } from './tidy/source_file.ts';
 
 const FILES = {
@@ -21,8 +21,7 @@ test('four', () => new Promise((resolve) => setTimeout(resolve, 60_000)));`,
 };
 
 test('Files that share a process keep their hooks, and fail alone if they cannot be imported or take too long', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'hub-shares-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   for (const [name, text] of Object.entries(FILES)) writeFileSync(join(folder, name), text);
   const names = ['hooks.mjs', 'missing.mjs', 'hangs.mjs', 'plain.mjs'];
   const files = names.map((name) => relative(ROOT, join(folder, name)));

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
+import { temporaryFolder } from './support/temporary_folder.ts';
 import { idleExceptions } from './tidy/fragments.ts';
 import { brokenImports, readImports, roomCircles, violationsIn } from './tidy/import_rules.ts';
 import { PLATFORM, RULES, strayEntries } from './tidy/rules.ts';
@@ -80,9 +80,8 @@ const SAMPLES: readonly [path: string, text: string, broken?: string][] = [
   ['src/hub/hub.ts', ''],
 ];
 
-test('The import rules find only violations', async (t) => {
-  const root = mkdtempSync(join(tmpdir(), 'imports-'));
-  t.after(() => rmSync(root, { recursive: true }));
+test('The import rules find only violations', async () => {
+  const root = temporaryFolder();
   for (const [path, text] of SAMPLES) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
@@ -137,8 +136,9 @@ test('strayEntries finds an entry that was not agreed', () => {
 test('readSourceFiles finds this file and its imports', () => {
   const self = FILES.find(({ path }) => path === 'test/tidy.test.ts');
   const imported = self?.imports.map(({ ours, module }) => ours ?? module);
-  const modules = ['node:assert/strict', 'node:fs', 'node:os', 'node:path', 'node:test'];
-  const ours = ['fragments', 'import_rules', 'rules', 'source_file'].map((name) => `test/tidy/${name}.ts`);
+  const modules = ['node:assert/strict', 'node:fs', 'node:path', 'node:test'];
+  const tidy = ['fragments', 'import_rules', 'rules', 'source_file'].map((name) => `test/tidy/${name}.ts`);
+  const ours = ['test/support/temporary_folder.ts', ...tidy];
   assert.deepEqual(imported, [...modules, ...ours]);
 });
 

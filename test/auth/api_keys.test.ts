@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, type TestContext, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { keyHash } from '../../src/auth/api_key_text.ts';
 import { ApiKeyVerifier } from '../../src/auth/api_keys.ts';
 import { HubError } from '../../src/errors.ts';
@@ -10,6 +9,7 @@ import type { ApiKey, StoredApiKey } from '../../src/model/api_key.ts';
 import { runCliIn, startCliWith } from '../cli/run_cli.ts';
 import { location } from '../links/linked_hubs.ts';
 import { openTestHub, type TestHub, whileHubRuns } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { openAuthorizedHub, withToken } from './authorized_hub.ts';
 
 const PERMISSIONS = `
@@ -32,14 +32,8 @@ const KEY = /^olh_[0-9a-f]{16}_[A-Za-z0-9_-]{43}$/;
 const SETTINGS = { require_authorization: true };
 
 async function newFolder(): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'hub-keys-'));
+  const path = temporaryFolder();
   await writeFile(join(path, 'permissions.yaml'), PERMISSIONS);
-  return path;
-}
-
-async function folderWith(t: TestContext): Promise<string> {
-  const path = await newFolder();
-  t.after(() => rm(path, { recursive: true, force: true }));
   return path;
 }
 
@@ -65,7 +59,6 @@ before(async () => {
 });
 after(async () => {
   await hub.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 async function created(by: TestHub, body: object): Promise<ApiKey & { readonly key: string }> {
@@ -74,8 +67,8 @@ async function created(by: TestHub, body: object): Promise<ApiKey & { readonly k
   return reply.body as ApiKey & { readonly key: string };
 }
 
-test('Without an identity server, a hub accepts keys alone, the first of which is created in its data', async (t) => {
-  const own = await folderWith(t);
+test('Without an identity server, a hub accepts keys alone, the first of which is created in its data', async () => {
+  const own = await newFolder();
   await whileHubRuns(own, SETTINGS, async ({ logged }) => {
     assert.ok(logged.some(({ message }) => message.startsWith('No client can authenticate')));
   });
@@ -94,8 +87,8 @@ test('Without an identity server, a hub accepts keys alone, the first of which i
   });
 });
 
-test('A key is shown once, stored as a hash, and valid after a restart', async (t) => {
-  const own = await folderWith(t);
+test('A key is shown once, stored as a hash, and valid after a restart', async () => {
+  const own = await newFolder();
   const first = await firstKey(own);
   const { id, key } = await whileHubRuns(own, SETTINGS, async (running) => {
     const by = withToken(running, first);

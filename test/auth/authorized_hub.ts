@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openTestHub, type TestHub, type TestSettings } from '../support/running_hub.ts';
 import type { Recorder, SocketClient } from '../support/socket_client.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { Issuer } from './issuer.ts';
 
 /** All permissions, for the setup of tests. */
@@ -26,7 +26,7 @@ export interface AuthorizedHub {
 /** A hub that requires tokens of an issuer, with the given permissions and those of the role admin. */
 export async function openAuthorizedHub(permissions: string, settings: TestSettings = {}): Promise<AuthorizedHub> {
   const issuer = await Issuer.open();
-  const folder = await mkdtemp(join(tmpdir(), 'hub-auth-'));
+  const folder = temporaryFolder();
   await writeFile(join(folder, 'permissions.yaml'), ADMIN + permissions);
   const hub = await openTestHub({ ...issuer.settings, ...settings }, { folder });
   const token = await issuer.token({ roles: ['admin'], expiresIn: 3600 });
@@ -38,7 +38,6 @@ export async function openAuthorizedHub(permissions: string, settings: TestSetti
     async close() {
       await hub.close();
       await issuer.close();
-      await rm(folder, { recursive: true, force: true });
     },
   };
 }

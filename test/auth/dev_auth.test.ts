@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { freePort } from '../../bench/process/free_port.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const DEV_AUTH = new URL('dev/dev_auth.ts', import.meta.url).pathname;
 
@@ -15,8 +13,7 @@ const curl = spawnSync('curl', ['--version']).status === 0;
 test('dev:auth starts hub and identity server, and prints a working curl command', {
   skip: !curl && 'there is no curl',
 }, async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'hub-auth-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const [hubPort, identityPort] = [await freePort(), await freePort()];
   const ports = { HUB_PORT: String(hubPort), IDENTITY_PORT: String(identityPort) };
   const env = { ...process.env, ...ports, HUB_NUM_THREADS: '1', HUB_CONFIG_PATH: folder };

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { withToken } from './authorized_hub.ts';
 import { DEV } from './dev/people.ts';
 import { BROWSER_CLIENT, type IdentityProvider, openIdentityProvider } from './identity_provider.ts';
@@ -26,7 +26,7 @@ let folder: string;
 
 before(async () => {
   provider = await openIdentityProvider({ port: 0, ...DEV, redirectUris: [REDIRECT] });
-  folder = await mkdtemp(join(tmpdir(), 'hub-auth-'));
+  folder = temporaryFolder();
   const permissions = await readFile(new URL('dev/permissions.yaml', import.meta.url), 'utf8');
   await writeFile(join(folder, 'permissions.yaml'), permissions);
   hub = await openTestHub(
@@ -37,7 +37,6 @@ before(async () => {
 after(async () => {
   await hub.close();
   await provider.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 test('The example of permissions.yaml has no rule without effect', () => {
@@ -72,8 +71,7 @@ test('The release and beta environments have their own token addresses, clients 
   const clients = { 'hub-beta-client': { password: 'of-beta', roles: ['hub-admin'] } };
   const beta = await openIdentityProvider({ port: 0, people: {}, clients });
   t.after(() => beta.close());
-  const betaFolder = await mkdtemp(join(tmpdir(), 'hub-auth-'));
-  t.after(() => rm(betaFolder, { recursive: true, force: true }));
+  const betaFolder = temporaryFolder();
   await writeFile(join(betaFolder, 'permissions.yaml'), "hub-admin:\n  '/v2/*': [READ_ANY]\n");
   const settings = { require_authorization: true, openid_config_url: beta.configUrl, openid_client_name: CLIENT };
   const betaHub = await openTestHub(settings, { folder: betaFolder });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { makeCertificate } from '../support/certificates.ts';
 import { openConnectProxy } from '../support/connect_proxy.ts';
 import { openTestHub } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { withToken } from './authorized_hub.ts';
 import { Issuer } from './issuer.ts';
 
@@ -29,8 +29,7 @@ async function openBehindProxy(t: TestContext, noProxy: string) {
   for (const name of VARIABLES) delete process.env[name];
   process.env['https_proxy'] = `127.0.0.1:${proxy.port}`;
   process.env['no_proxy'] = noProxy;
-  const folder = await mkdtemp(join(tmpdir(), 'hub-auth-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   await writeFile(join(folder, 'permissions.yaml'), "reader:\n  '/v2/*': [READ_ANY]\n");
   await writeFile(join(folder, 'certificate.pem'), made.certificate);
   const hub = await openTestHub({ ...issuer.settings, authserver_public_key_path: 'certificate.pem' }, { folder });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { makeCertificate } from '../support/certificates.ts';
 import { gps } from '../support/hall.ts';
 import { openTestHub, type TestHub, type TestSettings } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { type AuthorizedHub, openAuthorizedHub, withToken } from './authorized_hub.ts';
 import { Issuer } from './issuer.ts';
 
@@ -179,8 +179,7 @@ test('A hub starts without its identity server, answers 503, and accepts tokens 
   const issuer = await Issuer.open();
   t.after(() => issuer.close());
   issuer.broken = { status: 502, body: '' };
-  const folder = await mkdtemp(join(tmpdir(), 'hub-auth-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   await writeFile(join(folder, 'permissions.yaml'), PERMISSIONS);
   const hub = await openTestHub(issuer.settings, { folder });
   t.after(() => hub.close());
@@ -213,7 +212,7 @@ for (const [name, settings, status] of CERTIFICATES) {
   test(`A hub answers ${status} if its identity server has a certificate ${name}`, async (t) => {
     const certificate = await makeCertificate();
     const issuer = await Issuer.open(undefined, certificate);
-    const folder = await mkdtemp(join(tmpdir(), 'hub-auth-'));
+    const folder = temporaryFolder();
     await writeFile(join(folder, 'permissions.yaml'), PERMISSIONS);
     await writeFile(join(folder, 'certificate.pem'), certificate.certificate);
     await writeFile(join(folder, 'another.pem'), (await makeCertificate()).certificate);
@@ -221,7 +220,6 @@ for (const [name, settings, status] of CERTIFICATES) {
     t.after(async () => {
       await hub.close();
       await issuer.close();
-      await rm(folder, { recursive: true, force: true });
     });
     const token = await issuer.token({ roles: ['sender'] });
     assert.equal((await withToken(hub, token).get('/providers')).status, status);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { StartupError } from '../../src/errors.ts';
 import { openTestHub, type TestSettings } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const STARTS: readonly [name: string, settings: TestSettings, file: string | undefined, problem: RegExp][] = [
   [
@@ -76,9 +76,8 @@ const STARTS: readonly [name: string, settings: TestSettings, file: string | und
 ];
 
 for (const [name, settings, file, problem] of STARTS) {
-  test(`A hub ${name} does not start, and says why`, async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'hub-auth-'));
-    t.after(() => rm(folder, { recursive: true, force: true }));
+  test(`A hub ${name} does not start, and says why`, async () => {
+    const folder = temporaryFolder();
     if (file !== undefined) await writeFile(join(folder, 'permissions.yaml'), file);
     const usual = { require_authorization: true, openid_config_url: 'http://127.0.0.1:1/x', openid_client_name: 'hub' };
     await assert.rejects(openTestHub({ ...usual, ...settings }, { folder }), (error) => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +10,7 @@ import { Duel, type Round } from '../../bench/process/duel.ts';
 import { startTile38 } from '../../bench/process/tile38.ts';
 import { heavyScene, stormScene } from '../../bench/profiles/scenes.ts';
 import type { FencedScene } from '../../bench/profiles/site.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const STAND_IN = fileURLToPath(new URL('tile38_stand_in.ts', import.meta.url));
 const CLI = fileURLToPath(new URL('../../bench/cli.ts', import.meta.url));
@@ -34,8 +34,7 @@ async function fight(duel: Duel, start: () => Promise<Contender>, scene: FencedS
 }
 
 test('Hub and peer receive the same updates and publish the same number of events', { skip }, async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'stand-in-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const program = join(folder, 'tile38-server');
   writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${STAND_IN}" "$@"\n`);
   chmodSync(program, 0o755);

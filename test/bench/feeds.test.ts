@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Feed, MovingFeed } from '../../bench/load/feed.ts';
@@ -8,6 +7,7 @@ import { busiestStart, tracksOf } from '../../bench/load/recording.ts';
 import { RecordingFeed } from '../../bench/load/recording_feed.ts';
 import { Stamp } from '../../bench/load/slots.ts';
 import { checkLocation } from '../../src/ingest/check_location.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 interface Sent {
   readonly provider_id: string;
@@ -92,9 +92,8 @@ function line(id: string, second: number, lon: number) {
   };
 }
 
-test('RecordingFeed sends the recorded providers on straight lines, and starts over at the end', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'bench-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+test('RecordingFeed sends the recorded providers on straight lines, and starts over at the end', () => {
+  const folder = temporaryFolder();
   const path = join(folder, 'recording.ndjson');
   const lines = [line('a', 100, 9), line('b', 101, 5), line('a', 102, 10), line('b', 103, 5)];
   writeFileSync(path, lines.map((text) => `${JSON.stringify(text)}\n`).join(''));

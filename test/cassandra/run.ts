@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { CassandraProcess } from './cassandra_process.ts';
 import { cassandraLibraries } from './libraries.ts';
 
@@ -8,8 +6,7 @@ import { cassandraLibraries } from './libraries.ts';
 async function main([port = '9042']: readonly string[]): Promise<void> {
   const libraries = cassandraLibraries();
   if ('missing' in libraries) throw new Error(`Cannot run Cassandra: ${libraries.missing}`);
-  const folder = mkdtempSync(join(tmpdir(), 'hub-cassandra-'));
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   let stop = async (): Promise<void> => undefined;
   const end = (): void => void stop().then(() => process.exit(0));
   process.on('SIGINT', end);

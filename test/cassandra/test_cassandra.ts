@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before } from 'node:test';
 import type { WideColumnSettings } from '../../src/store/widecolumn/settings.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { CassandraProcess } from './cassandra_process.ts';
 import { cassandraLibraries } from './libraries.ts';
 
@@ -22,13 +20,12 @@ export function testCassandra(): TestCassandra {
   let process: CassandraProcess | undefined;
   let keyspaces = 0;
   if ('folder' in libraries) {
-    const folder = mkdtempSync(join(tmpdir(), 'hub-cassandra-'));
+    const folder = temporaryFolder();
     before(async () => {
       process = await CassandraProcess.start({ libraries: libraries.folder, folder, secure: true });
     });
     after(async () => {
       await process?.kill();
-      rmSync(folder, { recursive: true, force: true });
     });
   }
   const started = (): CassandraProcess => {

@@ -7,16 +7,17 @@ import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import type { LastKnownRow } from '../../src/core/item.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
-import { HubProcess, locationOf, newFolder, randomFrom } from '../durability/hub_process.ts';
+import { HubProcess, locationOf, randomFrom } from '../durability/hub_process.ts';
 import { row } from '../store/rows.ts';
 import { makeVersion1 } from '../store/version_1.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { runCliIn, startCliIn } from './run_cli.ts';
 
 const zone = (id: string, text = `{"id":"${id}"}`) => ({ kind: 'zone' as const, id, text });
 
 /** Folder of a stopped hub with some data. */
 function filledFolder(...ids: readonly string[]): string {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const store = new SqliteStore(join(folder, 'data.dat'), randomUUID);
   const rows = Array.from({ length: 500 }, (_, number) => row(number));
   store.commit({ entities: ids.map((id) => zone(id)), rows });
@@ -34,7 +35,7 @@ function zonesIn(path: string): string[] {
 }
 
 test('backup copies the database of a hub under load, and restore restores everything acknowledged before', async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const hub = await HubProcess.start(folder);
   const acknowledged: string[] = [];
   let isLoading = true;
@@ -51,7 +52,7 @@ test('backup copies the database of a hub under load, and restore restores every
   });
   while (acknowledged.length < 100) await hub.get('/health');
   const before = [...acknowledged];
-  const backup = join(newFolder(), 'copy.bak');
+  const backup = join(temporaryFolder(), 'copy.bak');
   const { code, out } = await runCliIn(folder, 'backup', backup);
   assert.match(out, /^Backed up \S+data\.dat to \S+copy\.bak: [\d.]+ MB in [\d.]+ s, checked\n$/);
   assert.equal(code, 0);
@@ -60,7 +61,7 @@ test('backup copies the database of a hub under load, and restore restores every
   await hub.crash();
   assert.deepEqual(readdirSync(join(backup, '..')), ['copy.bak']);
 
-  const other = newFolder();
+  const other = temporaryFolder();
   const restored = await runCliIn(other, 'restore', backup);
   assert.equal(restored.code, 0, restored.err);
   assert.match(restored.out, /there was no previous database\n$/);
@@ -75,7 +76,7 @@ test('backup copies the database of a hub under load, and restore restores every
 
 test('backup does not overwrite an existing file without permission', async () => {
   const folder = filledFolder('a');
-  const to = join(newFolder(), 'copy.bak');
+  const to = join(temporaryFolder(), 'copy.bak');
   writeFileSync(to, 'precious');
   const refused = await runCliIn(folder, 'backup', to);
   assert.equal(refused.err, `Cannot write ${to}: it exists already; --overwrite replaces it\n`);
@@ -86,7 +87,7 @@ test('backup does not overwrite an existing file without permission', async () =
 
 test('restore renames the database that it replaces', async () => {
   const folder = filledFolder('old');
-  const to = join(newFolder(), 'copy.bak');
+  const to = join(temporaryFolder(), 'copy.bak');
   await runCliIn(filledFolder('new'), 'backup', to);
   const { code, out } = await runCliIn(folder, 'restore', to);
   const aside = /the previous one is (\S+)\n$/.exec(out)?.[1] ?? '';
@@ -95,7 +96,7 @@ test('restore renames the database that it replaces', async () => {
 });
 
 test('restore replaces a damaged database, and deletes its log', async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   writeFileSync(join(folder, 'data.dat'), 'no database at all');
   writeFileSync(join(folder, 'data.dat-wal'), 'its log');
   const from = join(filledFolder('new'), 'data.dat');
@@ -135,7 +136,7 @@ const NO_BACKUPS: readonly { what: string; make(path: string): void; says: RegEx
 for (const { what, make, says } of NO_BACKUPS) {
   test(`restore rejects ${what} in one line and changes nothing`, async () => {
     const folder = filledFolder('a');
-    const from = join(newFolder(), 'copy.bak');
+    const from = join(temporaryFolder(), 'copy.bak');
     make(from);
     const before = readFileSync(join(folder, 'data.dat'));
     const { code, out, err } = await runCliIn(folder, 'restore', from);
@@ -150,10 +151,10 @@ for (const { what, make, says } of NO_BACKUPS) {
 }
 
 test('Commands that need a stopped hub are rejected in one line while a hub runs', async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const hub = await HubProcess.start(folder);
-  const backup = join(newFolder(), 'copy.bak');
-  const document = join(newFolder(), 'all.json');
+  const backup = join(temporaryFolder(), 'copy.bak');
+  const document = join(temporaryFolder(), 'all.json');
   await runCliIn(folder, 'backup', backup);
   await runCliIn(folder, 'export', document);
   for (const args of [
@@ -201,7 +202,7 @@ test('check names unreadable rows, and exits with 1', async () => {
 });
 
 test('migrate tries its steps on a copy first, and then applies them', async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const path = join(folder, 'data.dat');
   makeVersion1(path, { entities: [zone('a')], rows: [row(2)] });
   const before = readFileSync(path);
@@ -222,7 +223,7 @@ test('migrate tries its steps on a copy first, and then applies them', async () 
 });
 
 test('A migration that is killed at any moment is complete or has not happened, and the next one completes it', async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const path = join(folder, 'data.dat');
   const entities = Array.from({ length: 20_000 }, (_, number) => zone(`zone-${number}`));
   makeVersion1(path, { entities, rows: Array.from({ length: 20_000 }, (_, number) => row(number)) });

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { freePort } from '../../bench/process/free_port.ts';
@@ -25,6 +24,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { testNats } from '../cluster/test_nats.ts';
 import { Broker } from '../mqtt/brokers.ts';
 import { makeCertificate, writeCertificate } from '../support/certificates.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { startCliWith } from './run_cli.ts';
 
 const DAY_MS = 86_400_000;
@@ -36,8 +36,7 @@ const MACHINE: Machine = {
   memoryBytes: 8 * 2 ** 30,
 };
 
-const folder = mkdtempSync(join(tmpdir(), 'hub-doctor-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 /** Runs a check with these settings in hub_config.yaml. */
 async function found(check: Check, file = '', machine: Partial<Machine> = {}): Promise<readonly Finding[]> {

@@ -120,25 +120,25 @@ const files: [name: string, option: string, text: string, expected: RegExp][] = 
 ];
 
 for (const [name, option, text, expected] of files) {
-  test(`replay names ${name} and sends nothing`, async (context) => {
-    const path = temporaryFile(context, 'file', text);
-    const locations = option === '--locations' ? [] : ['--locations', temporaryFile(context, 'fine', '{}\n')];
+  test(`replay names ${name} and sends nothing`, async () => {
+    const path = temporaryFile('file', text);
+    const locations = option === '--locations' ? [] : ['--locations', temporaryFile('fine', '{}\n')];
     const { code, out, err } = await runCli('replay', option, path, ...locations, '--hub', UNUSED_ORIGIN);
     assert.match(err, expected);
     assert.deepEqual({ code, out }, { code: 1, out: '' });
   });
 }
 
-test('replay names the line that it cannot interpolate', async (context) => {
-  const path = temporaryFile(context, 'file', '{"provider_id":"a"}\n');
+test('replay names the line that it cannot interpolate', async () => {
+  const path = temporaryFile('file', '{"provider_id":"a"}\n');
   const { code, err } = await runCli('replay', '--locations', path, '--interpolate', '10');
   assert.match(err, /^\S*file:1: timestamp_generated: is needed to interpolate\n$/);
   assert.equal(code, 1);
 });
 
 for (const command of ['demo', 'tail', 'replay']) {
-  test(`${command} reports in one line that there is no hub`, async (context) => {
-    const args = { demo: [], tail: ['fence_events'], replay: ['--locations', temporaryFile(context, 'file', '{}\n')] };
+  test(`${command} reports in one line that there is no hub`, async () => {
+    const args = { demo: [], tail: ['fence_events'], replay: ['--locations', temporaryFile('file', '{}\n')] };
     const { code, out, err } = await runCli(command, ...args[command as keyof typeof args], '--hub', UNUSED_ORIGIN);
     assert.equal(err, `Cannot reach the hub at ${UNUSED_ORIGIN}: is it running? Start it with npm start\n`);
     assert.deepEqual({ code, out }, { code: 1, out: '' });

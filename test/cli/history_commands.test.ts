@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { sqlText } from '../../src/history/columns.ts';
 import { Duck } from '../../src/history/duck.ts';
 import { openTestHub, whileHubRuns } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import type { TestHub } from '../support/test_hub.ts';
 import { type Finished, runCliIn } from './run_cli.ts';
 
@@ -35,7 +35,7 @@ describe('The commands of the history', () => {
   const file = (name: string): string => join(folder, name);
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'hub-history-'));
+    folder = temporaryFolder();
     const settings = { history: true, history_properties: true, history_retention_days: 36_500 };
     // A hub has written everything when it has exited.
     await whileHubRuns(folder, settings, pass);
@@ -43,7 +43,6 @@ describe('The commands of the history', () => {
   });
   after(async () => {
     await hub.close();
-    rmSync(folder, { recursive: true });
   });
 
   test('info lists the recorded data while the hub runs', async () => {

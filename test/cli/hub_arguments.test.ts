@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { delimiter, dirname } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { temporaryFile } from './run_cli.ts';
 
@@ -11,10 +11,9 @@ const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const CLI = fileURLToPath(new URL('../../src/cli/cli.ts', import.meta.url));
 
 /** Runs npm in a project with the scripts of this one, but with a launcher that installs nothing. */
-async function npm(t: TestContext, ...args: readonly string[]) {
+async function npm(...args: readonly string[]) {
   const scripts = { start: `node ${MAIN}`, demo: `node ${CLI} demo`, hub: `node ${CLI}` };
   const manifest = temporaryFile(
-    t,
     'package.json',
     JSON.stringify({ name: 'x', version: '1.0.0', type: 'module', scripts }),
   );
@@ -30,8 +29,8 @@ async function npm(t: TestContext, ...args: readonly string[]) {
   return { code, out, err };
 }
 
-test('npm start -- --help prints the usage', async (t) => {
-  const { code, out, err } = await npm(t, 'start', '--', '--help');
+test('npm start -- --help prints the usage', async () => {
+  const { code, out, err } = await npm('start', '--', '--help');
   assert.deepEqual({ code, err }, { code: 0, err: '' });
   assert.match(out, /^Usage: npm start -- \[--setting value\]\.\.\.\n/);
   assert.match(out, /\n {2}--port 8081\n {6}Port of the API/);
@@ -53,8 +52,8 @@ const MISTAKES: readonly [typed: readonly string[], line: RegExp][] = [
 ];
 
 for (const [typed, line] of MISTAKES) {
-  test(`npm ${typed.join(' ')} starts nothing, and reports the reason`, async (t) => {
-    const { code, out, err } = await npm(t, ...typed);
+  test(`npm ${typed.join(' ')} starts nothing, and reports the reason`, async () => {
+    const { code, out, err } = await npm(...typed);
     assert.equal(code, 1);
     assert.equal(out, '');
     assert.match(err, line);

@@ -5,7 +5,8 @@ import { test } from 'node:test';
 import { checkStorable, parseBody } from '../../src/api/body.ts';
 import type { StoredState } from '../../src/core/entity_write.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
-import { HubProcess, locationOf, newFolder, randomFrom } from '../durability/hub_process.ts';
+import { HubProcess, locationOf, randomFrom } from '../durability/hub_process.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { runCliIn, startCliIn } from './run_cli.ts';
 
 const ZONE = '6f1f4d3e-6a53-4a3e-9a43-000000000001';
@@ -60,7 +61,7 @@ const ALL = {
 };
 
 function written(document: unknown): string {
-  const path = join(newFolder(), 'all.json');
+  const path = join(temporaryFolder(), 'all.json');
   writeFileSync(path, JSON.stringify(document));
   return path;
 }
@@ -78,7 +79,7 @@ const idsOf = ({ entities }: StoredState) => entities.map(({ kind, id }) => `${k
 const withoutTime = (path: string) => readFileSync(path, 'utf8').replace(/"exported_at":"[^"]+"/, '');
 
 test('import accepts every kind of entity, and importing their export changes nothing', async () => {
-  const first = newFolder();
+  const first = temporaryFolder();
   const { code, out, err } = await runCliIn(first, 'import', written(ALL));
   assert.match(out, /: 8 created, 0 changed, 0 unchanged, 0 deleted\n$/, err);
   assert.equal(code, 0);
@@ -90,7 +91,7 @@ test('import accepts every kind of entity, and importing their export changes no
   }
   assert.deepEqual(document.trackables, ALL.trackables.toReversed());
 
-  const second = newFolder();
+  const second = temporaryFolder();
   assert.equal((await runCliIn(second, 'import', exported)).code, 0);
   const again = join(second, 'out.json');
   await runCliIn(second, 'export', again);
@@ -108,9 +109,9 @@ test('import accepts every kind of entity, and importing their export changes no
 });
 
 test('import accepts a document in UTF-16, as written by PowerShell', async () => {
-  const path = join(newFolder(), 'all.json');
+  const path = join(temporaryFolder(), 'all.json');
   writeFileSync(path, Buffer.from(`\uFEFF${JSON.stringify(ALL)}\r\n`, 'utf16le'));
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const { code, err } = await runCliIn(folder, 'import', path);
   assert.equal(code, 0, err);
   const texts = keptIn(folder).entities.map((written) => JSON.stringify(written));
@@ -130,10 +131,10 @@ test('import and export preserve every digit of properties and sensors, and norm
     fences: `{"id":"${FENCE}","region":{"type":"Point","coordinates":[9,50]},"radius":3,${data}}`,
   };
   const lists = Object.entries(listed).map(([name, entity]) => `"${name}":[${entity}]`);
-  const path = join(newFolder(), 'all.json');
+  const path = join(temporaryFolder(), 'all.json');
   const document = `{"format":"location-hub-entities","version":1.0,${lists.join(',')}}`;
   writeFileSync(path, document.replace('"radius":3', '"radius":3.0'));
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const { out, err } = await runCliIn(folder, 'import', path);
   assert.match(out, /: 5 created, 0 changed, 0 unchanged, 0 deleted\n$/, err);
   const exported = join(folder, 'out.json');
@@ -144,7 +145,7 @@ test('import and export preserve every digit of properties and sensors, and norm
 });
 
 test('import changes entities with the same id, in any case, and leaves the rest; --replace deletes it', async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   await runCliIn(folder, 'import', written(ALL));
   const changed = { ...ALL.trackables[1], id: CARRIER.toUpperCase(), name: 'changed' };
   const small = { format: ALL.format, version: 1, trackables: [changed] };
@@ -163,7 +164,7 @@ test('import changes entities with the same id, in any case, and leaves the rest
 });
 
 test('import --replace deletes the last locations of deleted entities', async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const hub = await HubProcess.start(folder);
   await hub.post('/trackables', ALL.trackables[1]);
   await hub.put('/providers/tag-1/location', locationOf('tag-1', 1));
@@ -214,7 +215,7 @@ const REFUSED: readonly [what: string, document: unknown, says: readonly RegExp[
   ['a later format', { ...ALL, version: 2 }, [/: version: must be 1, found 2\n/]],
 ];
 
-const unchanged = newFolder();
+const unchanged = temporaryFolder();
 await runCliIn(unchanged, 'import', written({ ...ALL, fences: [] }));
 const before = keptIn(unchanged);
 
@@ -242,7 +243,7 @@ for (const [what, properties, says] of STORED) {
     const text = `{"format":"location-hub-entities","version":1,"trackables":[${entity}]}`;
     const byApi = (): void => checkStorable(parseBody(new TextEncoder().encode(text)), {});
     assert.throws(byApi, { message: says });
-    const path = join(newFolder(), 'all.json');
+    const path = join(temporaryFolder(), 'all.json');
     writeFileSync(path, text);
     const { code, out, err } = await runCliIn(unchanged, 'import', path);
     assert.deepEqual([code, out], [1, '']);
@@ -252,8 +253,8 @@ for (const [what, properties, says] of STORED) {
 }
 
 test('import reads UTF-8 with a byte order mark, and rejects other encodings', async () => {
-  const folder = newFolder();
-  const path = join(newFolder(), 'all.json');
+  const folder = temporaryFolder();
+  const path = join(temporaryFolder(), 'all.json');
   writeFileSync(path, `\ufeff${JSON.stringify({ format: ALL.format, version: 1, providers: ALL.providers })}`);
   assert.match((await runCliIn(folder, 'import', path)).out, /: 1 created/);
   writeFileSync(path, Buffer.from('{"format":"caf\xe9"}', 'latin1'));
@@ -272,10 +273,10 @@ test('A bulk import of 20,000 entities is complete or absent when its process is
     return { id: uuid(900_000 + number), region: { type: 'Point', coordinates }, radius: 50 };
   });
   const path = written({ format: ALL.format, version: 1, trackables, fences });
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const random = randomFrom(5);
   const startMs = performance.now();
-  const reference = await runCliIn(newFolder(), 'import', path);
+  const reference = await runCliIn(temporaryFolder(), 'import', path);
   const takesMs = performance.now() - startMs;
   assert.equal(reference.code, 0, reference.err);
   for (let round = 0; round < 2; round++) {

@@ -3,15 +3,15 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { SqliteStore } from '../../src/store/sqlite.ts';
-import { newFolder } from '../durability/hub_process.ts';
 import { HALL, square } from '../support/hall.ts';
 import { whileHubRuns } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { runCliIn } from './run_cli.ts';
 
 const DOCK = square({ id: 'dock', zone_id: 'hall' });
 
 function written(lists: object): string {
-  const path = join(newFolder(), 'all.json');
+  const path = join(temporaryFolder(), 'all.json');
   writeFileSync(path, JSON.stringify({ format: 'location-hub-entities', version: 1, ...lists }));
   return path;
 }
@@ -27,7 +27,7 @@ function dockIn(folder: string) {
 }
 
 test('A local fence of a deleted zone is exported and imported with its position', async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const shown = await whileHubRuns(folder, {}, async (hub) => {
     await hub.post('/zones', HALL);
     await hub.post('/fences', DOCK);
@@ -36,7 +36,7 @@ test('A local fence of a deleted zone is exported and imported with its position
   });
   const path = join(folder, 'out.json');
   assert.equal((await runCliIn(folder, 'export', path)).code, 0);
-  const other = newFolder();
+  const other = temporaryFolder();
   const { out, err } = await runCliIn(other, 'import', path);
   assert.match(out, /: 1 created, 0 changed, 0 unchanged, 0 deleted\n$/, err);
   await whileHubRuns(other, {}, async (hub) => assert.deepEqual((await hub.get('/fences/dock')).body, shown));
@@ -55,7 +55,7 @@ test('A local fence of a deleted zone is exported and imported with its position
 });
 
 test('A local fence keeps its position when an import renames its zone', async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   await runCliIn(folder, 'import', written({ zones: [HALL], fences: [DOCK] }));
   const { err } = await runCliIn(folder, 'import', written({ zones: [{ ...HALL, foreign_id: 'tower' }] }));
   const { former_zone: former, ...rest } = dockIn(folder);

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { withDuck } from '../../src/cli/data/history_files.ts';
 import { HALL, square } from '../support/hall.ts';
 import { openTestHub, type TestHub, whileHubRuns } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { runCli, startCliWith, temporaryFile } from './run_cli.ts';
 
 const CSV = [
@@ -28,7 +27,7 @@ test('Positions of a CSV file arrive in the order of their times, in the time zo
   const hub = await openHub(t);
   const existing = { type: 'virtual', name: 'Mine', location_providers: ['b'] };
   assert.equal((await hub.post('/trackables', existing)).status, 201);
-  const file = temporaryFile(t, 'positions.csv', CSV);
+  const file = temporaryFile('positions.csv', CSV);
   const run = () => runCli('import', file, ...COLUMNS, '--make-trackables', '--hub', hub.origin);
   const { code, out, err } = await run();
   assert.equal(code, 0, err);
@@ -52,7 +51,7 @@ test('Positions of a CSV file arrive in the order of their times, in the time zo
 test('NDJSON is mapped by a file, and Parquet by its columns', async (t) => {
   const hub = await openHub(t);
   const lines = [{ tag: { id: 'n' }, pos: [8, 50], ms: Date.parse('2026-07-01T10:00:00Z') }];
-  const file = temporaryFile(t, 'positions.ndjson', lines.map((line) => JSON.stringify(line)).join('\n'));
+  const file = temporaryFile('positions.ndjson', lines.map((line) => JSON.stringify(line)).join('\n'));
   const map = {
     provider_id: '/tag/id',
     x: '/pos/0',
@@ -64,14 +63,14 @@ test('NDJSON is mapped by a file, and Parquet by its columns', async (t) => {
     'import',
     file,
     '--map',
-    temporaryFile(t, 'map.json', JSON.stringify(map)),
+    temporaryFile('map.json', JSON.stringify(map)),
     '--hub',
     hub.origin,
   );
   assert.equal(code, 0, err);
   assert.deepEqual((await hub.get('/providers/n/location')).body.position.coordinates, [8, 50]);
 
-  const parquet = join(temporaryFile(t, 'empty', ''), '../positions.parquet');
+  const parquet = join(temporaryFile('empty', ''), '../positions.parquet');
   await withDuck(undefined, (duck) =>
     duck.run(
       `COPY (SELECT 'p' AS id, 9.5 AS x, 51.0 AS y, TIMESTAMP '2026-07-01 10:00:00.25' AS time) TO '${parquet}' (FORMAT parquet)`,
@@ -83,11 +82,11 @@ test('NDJSON is mapped by a file, and Parquet by its columns', async (t) => {
   assert.deepEqual([position.coordinates, time], [[9.5, 51], '2026-07-01T10:00:00.250Z']);
 });
 
-test('A file without positions, or with an unknown column or map, is rejected with the reason', async (t) => {
-  const file = temporaryFile(t, 'positions.csv', CSV);
-  const empty = temporaryFile(t, 'empty.csv', 'id,x,y,time\n');
-  const noParquet = temporaryFile(t, 'no.parquet', 'id,x,y,time\na,8,50,2026-07-01\n');
-  const broken = temporaryFile(t, 'broken.csv', 'id,x\n"a,1\n');
+test('A file without positions, or with an unknown column or map, is rejected with the reason', async () => {
+  const file = temporaryFile('positions.csv', CSV);
+  const empty = temporaryFile('empty.csv', 'id,x,y,time\n');
+  const noParquet = temporaryFile('no.parquet', 'id,x,y,time\na,8,50,2026-07-01\n');
+  const broken = temporaryFile('broken.csv', 'id,x\n"a,1\n');
   for (const [args, message] of [
     [
       [file, '--x', 'Lon', '--y', 'Lat', '--id', 'Tags'],
@@ -107,15 +106,14 @@ test('A file without positions, or with an unknown column or map, is rejected wi
   }
 });
 
-test('Positions are written into the history of a stopped hub, with motions of trackables and without events', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'hub-import-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+test('Positions are written into the history of a stopped hub, with motions of trackables and without events', async () => {
+  const folder = temporaryFolder();
   const settings = { history: true };
   await whileHubRuns(folder, settings, async (hub) => {
     assert.equal((await hub.post('/zones', HALL)).status, 201);
     assert.equal((await hub.post('/fences', square({ name: 'Dock' }))).status, 201);
   });
-  const file = temporaryFile(t, 'positions.csv', CSV);
+  const file = temporaryFile('positions.csv', CSV);
   const env = { HUB_CONFIG_PATH: folder, HUB_HISTORY: 'true', HUB_HISTORY_RETENTION_DAYS: 'null' };
   const run = (...args: readonly string[]) => startCliWith(env, 'import', ...args, '--into-history').finished;
   const first = await run(file, ...COLUMNS, '--make-trackables');
@@ -126,7 +124,7 @@ test('Positions are written into the history of a stopped hub, with motions of t
   );
   assert.match(first.err, /Rejected: row 5: position\.coordinates/);
   const local = ['id,x,y,time', 'a,5,5,2026-07-01T12:00:00Z', 'l,50,50,2026-07-01T12:00:00Z'].join('\n');
-  const second = await run(temporaryFile(t, 'local.csv', local), '--zone', 'hall');
+  const second = await run(temporaryFile('local.csv', local), '--zone', 'hall');
   assert.equal(second.code, 0, second.err);
   assert.match(second.out, /Wrote 2 locations and 1 motions/);
 

@@ -1,21 +1,12 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const LAUNCH = new URL('../../src/launch.mjs', import.meta.url);
 
@@ -38,9 +29,8 @@ function lock(packages: Packages): string {
 }
 
 /** A project in a temporary folder, with the launcher. */
-function project(context: TestContext, packages: Packages = {}): string {
-  const root = mkdtempSync(join(tmpdir(), 'hub-launch-'));
-  context.after(() => rmSync(root, { recursive: true, force: true }));
+function project(packages: Packages = {}): string {
+  const root = temporaryFolder();
   mkdirSync(join(root, 'src'));
   copyFileSync(LAUNCH, join(root, 'src', 'launch.mjs'));
   writeFileSync(join(root, 'package.json'), JSON.stringify({ name: 'launched', version: '1.0.0', type: 'module' }));
@@ -91,24 +81,24 @@ const agreement: [name: string, wanted: Packages, installed: Packages | undefine
 ];
 
 for (const [name, wanted, installed, expected] of agreement) {
-  test(`isInstalled ${name}`, (context) => {
-    const root = project(context, wanted);
+  test(`isInstalled ${name}`, () => {
+    const root = project(wanted);
     if (installed !== undefined) record(root, installed);
     assert.equal(isInstalled(root), expected);
   });
 }
 
-test('isInstalled trusts its stamp until the lock file changes', (context) => {
-  const root = project(context, { 'node_modules/a': A });
+test('isInstalled trusts its stamp until the lock file changes', () => {
+  const root = project({ 'node_modules/a': A });
   markInstalled(root);
   assert.equal(isInstalled(root), true);
   writeFileSync(join(root, 'package-lock.json'), lock({ 'node_modules/a': { version: '2.0.0' } }));
   assert.equal(isInstalled(root), false);
 });
 
-test('The hub does not need the packages of its tests, and the tests need more packages than the hub', (context) => {
+test('The hub does not need the packages of its tests, and the tests need more packages than the hub', () => {
   const packages = { 'node_modules/a': A, 'node_modules/b': { ...A, dev: true } };
-  const root = project(context, packages);
+  const root = project(packages);
   record(root, { 'node_modules/a': A });
   assert.deepEqual([isInstalled(root, 'hub'), isInstalled(root, 'all')], [true, false]);
   markInstalled(root, 'hub');
@@ -117,8 +107,8 @@ test('The hub does not need the packages of its tests, and the tests need more p
   assert.deepEqual([isInstalled(root, 'hub'), isInstalled(root, 'all')], [true, true]);
 });
 
-test('removeUnused keeps the HTTP servers of this platform, and Node.js without its headers', (context) => {
-  const root = project(context);
+test('removeUnused keeps the HTTP servers of this platform, and Node.js without its headers', () => {
+  const root = project();
   const folder = join(root, 'node_modules', 'uws-pack', 'dist', 'bin');
   mkdirSync(folder, { recursive: true });
   for (const name of ['linux_x64_127', 'linux_arm64_127', 'win32_x64_127']) {
@@ -131,8 +121,8 @@ test('removeUnused keeps the HTTP servers of this platform, and Node.js without 
   assert.deepEqual(readdirSync(node), ['bin']);
 });
 
-test('launch.mjs installs less for the hub, and the rest for its tests', async (context) => {
-  const root = project(context);
+test('launch.mjs installs less for the hub, and the rest for its tests', async () => {
+  const root = project();
   const script = 'console.log(process.argv.slice(2).join())';
   mkdirSync(join(root, 'test'));
   for (const folder of ['src', 'test']) writeFileSync(join(root, folder, 'script.ts'), script);
@@ -159,13 +149,13 @@ const nodes: [version: string, fits: boolean][] = [
 ];
 
 for (const [version, fits] of nodes) {
-  test(`findNode ${fits ? 'falls back to' : 'rejects'} a running Node ${version}`, (context) => {
-    assert.equal(findNode(project(context), { path: '/usr/bin/node', version }), fits ? '/usr/bin/node' : undefined);
+  test(`findNode ${fits ? 'falls back to' : 'rejects'} a running Node ${version}`, () => {
+    assert.equal(findNode(project(), { path: '/usr/bin/node', version }), fits ? '/usr/bin/node' : undefined);
   });
 }
 
-test('launch.mjs installs once, runs the script with its arguments and propagates its exit code', async (context) => {
-  const root = project(context);
+test('launch.mjs installs once, runs the script with its arguments and propagates its exit code', async () => {
+  const root = project();
   writeFileSync(
     join(root, 'script.ts'),
     'const code: number = 3; console.log(process.argv.slice(2)); process.exit(code)',
@@ -181,8 +171,8 @@ test('launch.mjs installs once, runs the script with its arguments and propagate
   assert.deepEqual(second, { code: 3, out: '[]\n', err: '' });
 });
 
-test('npm start in a new folder reports what it installs, and its progress', async (context) => {
-  const root = project(context, { 'node_modules/a': A, 'node_modules/b': A, 'node_modules/c': { ...A, dev: true } });
+test('npm start in a new folder reports what it installs, and its progress', async () => {
+  const root = project({ 'node_modules/a': A, 'node_modules/b': A, 'node_modules/c': { ...A, dev: true } });
   writeFileSync(join(root, 'src', 'main.ts'), "console.log('hub')");
   // An npm that installs one package, and exits on a signal of the test, or after 20 s.
   const bin = join(root, 'bin');
@@ -204,8 +194,8 @@ for i in $(seq 200); do [ -e end ] && exit; sleep 0.1; done
   assert.match(readFileSync(join(root, 'arguments'), 'utf8'), /^ci --omit=dev /);
 });
 
-test('launch.mjs reports why an install fails, and does not start', async (context) => {
-  const root = project(context);
+test('launch.mjs reports why an install fails, and does not start', async () => {
+  const root = project();
   writeFileSync(join(root, 'script.ts'), 'console.log("started")');
   const manifest = { name: 'launched', version: '1.0.0', dependencies: { missing: '1.0.0' } };
   writeFileSync(join(root, 'package.json'), JSON.stringify(manifest));
@@ -217,8 +207,8 @@ test('launch.mjs reports why an install fails, and does not start', async (conte
   assert.match(err, /Cannot install the dependencies: npm ci ended with code 1\n$/);
 });
 
-test('launch.mjs forwards a signal to the script and waits for its exit', async (context) => {
-  const root = project(context);
+test('launch.mjs forwards a signal to the script and waits for its exit', async () => {
+  const root = project();
   record(root, {});
   const script = "process.on('SIGTERM', () => process.exit(7)); console.log('ready'); setInterval(() => {}, 1000)";
   writeFileSync(join(root, 'script.ts'), script);
@@ -230,8 +220,8 @@ test('launch.mjs forwards a signal to the script and waits for its exit', async 
   assert.equal((await finish(child)).code, 7);
 });
 
-test('launch.mjs ends the script when npm is stopped, regardless of the shell between them', async (context) => {
-  const root = project(context);
+test('launch.mjs ends the script when npm is stopped, regardless of the shell between them', async () => {
+  const root = project();
   record(root, {});
   const manifest = {
     name: 'launched',
@@ -254,8 +244,8 @@ test('launch.mjs ends the script when npm is stopped, regardless of the shell be
   assert.equal((await finish(npm)).out, 'in order\n');
 });
 
-test('launch.mjs starts the hub without its page if that cannot be built, and starts no checks', async (context) => {
-  const root = project(context);
+test('launch.mjs starts the hub without its page if that cannot be built, and starts no checks', async () => {
+  const root = project();
   record(root, {});
   mkdirSync(join(root, '.hub-ui'));
   writeFileSync(join(root, 'src', 'build_ui.mjs'), "console.error('no page'); process.exit(1)");
@@ -267,8 +257,8 @@ test('launch.mjs starts the hub without its page if that cannot be built, and st
   assert.deepEqual(checks, { code: 1, out: '', err: 'no page\n' });
 });
 
-test('A first start does not wait for its page, and says when that is built', async (context) => {
-  const root = project(context);
+test('A first start does not wait for its page, and says when that is built', async () => {
+  const root = project();
   record(root, {});
   // Each waits for the other: the build for the start of the hub, and the hub for the page.
   const wait = (file: string): string => `
@@ -294,8 +284,8 @@ test('A first start does not wait for its page, and says when that is built', as
   assert.deepEqual(await finished, { code: 0, out: 'started\n.hub-ui\n', err: 'The web UI is built\n' });
 });
 
-test('launch.mjs starts the hub from its bundle, or else from its sources', async (context) => {
-  const root = project(context);
+test('launch.mjs starts the hub from its bundle, or else from its sources', async () => {
+  const root = project();
   record(root, {});
   mkdirSync(join(root, '.hub'));
   writeFileSync(join(root, '.hub', 'main.js'), "console.log('bundle')");

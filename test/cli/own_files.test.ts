@@ -14,7 +14,8 @@ import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { refuseOwnFiles } from '../../src/cli/data/place.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
-import { HubProcess, newFolder } from '../durability/hub_process.ts';
+import { HubProcess } from '../durability/hub_process.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { runCliIn } from './run_cli.ts';
 
 const BACKUP = 'data.dat.v1.20261121T030452Z.bak';
@@ -84,7 +85,7 @@ const WAYS: readonly { what: string; name(folder: string, other: string): string
 
 for (const isRunning of [false, true]) {
   test(`No command overwrites a file of the database ${isRunning ? 'of a running' : 'of a stopped'} hub`, async () => {
-    const folder = newFolder();
+    const folder = temporaryFolder();
     new SqliteStore(join(folder, 'data.dat'), randomUUID).close();
     const hub = isRunning ? await HubProcess.start(folder) : undefined;
     if (hub === undefined) for (const ending of ['-wal', '-shm']) writeFileSync(join(folder, `data.dat${ending}`), '');
@@ -93,7 +94,7 @@ for (const isRunning of [false, true]) {
     for (const { what, name, is, asWhole } of WAYS) {
       const id = randomUUID();
       if ((await hub?.post('/trackables', { id, type: 'omlox' }))?.status === 201) ids.push(id);
-      const to = name(folder, newFolder());
+      const to = name(folder, temporaryFolder());
       const before = stateOf(folder);
       const database = join(folder, 'data.dat');
       const message = `Cannot write ${to}: it is ${join(folder, is)}, a file of the database ${database}`;
@@ -119,7 +120,7 @@ for (const isRunning of [false, true]) {
 }
 
 test('Other files in the folder of the database can be written, and are private to their owner', async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   new SqliteStore(join(folder, 'data.dat'), randomUUID).close();
   mkdirSync(join(folder, 'backups'));
   for (const to of ['data.dat.mine', 'data.json', join('backups', 'data.dat')]) {
@@ -135,11 +136,11 @@ test('Other files in the folder of the database can be written, and are private 
 });
 
 test('The temporary file of a backup is never a link to the database', async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   new SqliteStore(join(folder, 'data.dat'), randomUUID).close();
   const before = readFileSync(join(folder, 'data.dat'));
   for (const command of ['backup', 'export']) {
-    const to = join(newFolder(), 'copy');
+    const to = join(temporaryFolder(), 'copy');
     symlinkSync(join(folder, 'data.dat'), `${to}.tmp`);
     const { code, err } = await runCliIn(folder, command, to);
     assert.deepEqual([code, existsSync(`${to}.tmp`)], [0, false], err);
@@ -148,11 +149,11 @@ test('The temporary file of a backup is never a link to the database', async () 
 });
 
 test('restore rejects the database itself, under any name', async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   new SqliteStore(join(folder, 'data.dat'), randomUUID).close();
-  const hard = join(newFolder(), 'copy');
+  const hard = join(temporaryFolder(), 'copy');
   linkSync(join(folder, 'data.dat'), hard);
-  const soft = linked(join(folder, 'data.dat'), join(newFolder(), 'copy'));
+  const soft = linked(join(folder, 'data.dat'), join(temporaryFolder(), 'copy'));
   for (const from of [join(folder, 'data.dat'), hard, soft]) {
     const { code, err } = await runCliIn(folder, 'restore', from);
     assert.match(err, /it cannot be restored from itself\n$/);

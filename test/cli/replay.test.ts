@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { readRecording } from '../../src/cli/replay/recording.ts';
 import { type FakeHub, fakeHub } from './fake_hub.ts';
 import { runCli, startCli, temporaryFile } from './run_cli.ts';
@@ -19,9 +19,9 @@ function locationAt(second: number, provider = 'a'): string {
   });
 }
 
-function recording(context: TestContext, count: number): string {
+function recording(count: number): string {
   const lines = Array.from({ length: count }, (_, second) => locationAt(second));
-  return temporaryFile(context, 'locations.ndjson', `${lines.join('\n')}\n`);
+  return temporaryFile('locations.ndjson', `${lines.join('\n')}\n`);
 }
 
 function batches(hub: FakeHub): Sent[][] {
@@ -39,15 +39,7 @@ test('replay sends everything in order and in batches, and reports counts and ev
       return undefined;
     },
   });
-  const { code, out, err } = await runCli(
-    'replay',
-    '--locations',
-    recording(context, 600),
-    '--speed',
-    'max',
-    '--hub',
-    hub.url,
-  );
+  const { code, out, err } = await runCli('replay', '--locations', recording(600), '--speed', 'max', '--hub', hub.url);
   assert.equal(code, 0, err);
   assert.match(
     out,
@@ -68,16 +60,16 @@ test('replay sends everything in order and in batches, and reports counts and ev
   );
 });
 
-test('readRecording preserves every digit of properties', async (context) => {
+test('readRecording preserves every digit of properties', async () => {
   const line = locationAt(1).replace(/}$/, ',"properties":{"floorId":723413320329068590,"t":21.0}}');
-  const path = temporaryFile(context, 'locations.ndjson', `${line}\n`);
+  const path = temporaryFile('locations.ndjson', `${line}\n`);
   const read: string[] = [];
   for await (const { location } of readRecording(path)) read.push(JSON.stringify(location));
   assert.deepEqual(read, [line]);
 });
 
-test('readRecording accepts a byte order mark and CRLF, as written by Windows', async (context) => {
-  const path = temporaryFile(context, 'locations.ndjson', `\uFEFF${locationAt(1)}\r\n${locationAt(2)}\r\n`);
+test('readRecording accepts a byte order mark and CRLF, as written by Windows', async () => {
+  const path = temporaryFile('locations.ndjson', `\uFEFF${locationAt(1)}\r\n${locationAt(2)}\r\n`);
   const read: string[] = [];
   for await (const { location } of readRecording(path)) read.push(JSON.stringify(location));
   assert.deepEqual(read, [locationAt(1), locationAt(2)]);
@@ -93,10 +85,10 @@ test('replay creates fences and trackables first, and updates existing ones', as
       return { status, message: `${method} answered ${status}` };
     },
   });
-  const fences = temporaryFile(context, 'fences.json', '[{"id":"new"},{"id":"known"},{"id":"bad"}]');
-  const trackables = temporaryFile(context, 'trackables.json', '[{"id":"known"}]');
+  const fences = temporaryFile('fences.json', '[{"id":"new"},{"id":"known"},{"id":"bad"}]');
+  const trackables = temporaryFile('trackables.json', '[{"id":"known"}]');
   const { code, err } = await runCli(
-    ...['replay', '--locations', recording(context, 1), '--fences', fences, '--trackables', trackables],
+    ...['replay', '--locations', recording(1), '--fences', fences, '--trackables', trackables],
     ...['--speed', '0', '--hub', hub.url],
   );
   assert.equal(code, 0);
@@ -120,7 +112,7 @@ test('replay finds the rejected locations of a batch, so that the others arrive'
     answer: ({ body }) => ((body as unknown[]).some(isX) ? { status: 400, message: 'no x' } : undefined),
   });
   const lines = ['a', 'x', 'b', 'x', 'c'].map((provider) => locationAt(1, provider));
-  const path = temporaryFile(context, 'locations.ndjson', lines.join('\n'));
+  const path = temporaryFile('locations.ndjson', lines.join('\n'));
   const { code, out, err } = await runCli('replay', '--locations', path, '--speed', 'max', '--hub', hub.url);
   assert.equal(code, 0);
   assert.match(out, /^Sent 5 [^\n]+\nAccepted 3, rejected 2\n/);
@@ -139,7 +131,7 @@ test('replay retries after a busy hub, and after a proxy whose hub is unreachabl
       return status === undefined ? undefined : { status, headers: { 'retry-after': '0' } };
     },
   });
-  const { out } = await runCli('replay', '--locations', recording(context, 3), '--speed', 'max', '--hub', hub.url);
+  const { out } = await runCli('replay', '--locations', recording(3), '--speed', 'max', '--hub', hub.url);
   assert.match(out, /^Sent 3 [^\n]+\nAccepted 3, rejected 0\n/);
   assert.deepEqual(
     batches(hub).map((batch) => batch.length),
@@ -149,14 +141,14 @@ test('replay retries after a busy hub, and after a proxy whose hub is unreachabl
 
 test('replay stops with one line without a permission', async (context) => {
   const hub = await fakeHub(context, { answer: () => ({ status: 403, message: 'no permission' }) });
-  const { code, out, err } = await runCli('replay', '--locations', recording(context, 3), '--hub', hub.url);
+  const { code, out, err } = await runCli('replay', '--locations', recording(3), '--hub', hub.url);
   assert.deepEqual({ code, out, err }, { code: 1, out: '', err: 'The hub does not permit this: 403 no permission\n' });
 });
 
 test('replay interpolates and restamps', async (context) => {
   const hub = await fakeHub(context);
   const before = new Date().toISOString();
-  const args = ['--locations', recording(context, 3), '--interpolate', '4', '--restamp', '--speed', 'max'];
+  const args = ['--locations', recording(3), '--interpolate', '4', '--restamp', '--speed', 'max'];
   const { out } = await runCli('replay', ...args, '--hub', hub.url);
   assert.match(out, /^Sent 9 /);
   const sent = batches(hub).flat() as (Sent & { position: { coordinates: number[] } })[];
@@ -178,7 +170,7 @@ test('replay reports the sent locations when it is interrupted', async (context)
       return undefined;
     },
   });
-  const { child, finished } = startCli('replay', '--locations', recording(context, 1000), '--hub', hub.url);
+  const { child, finished } = startCli('replay', '--locations', recording(1000), '--hub', hub.url);
   await first;
   child.kill('SIGINT');
   const { code, out, err } = await finished;

@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli/cli.ts', import.meta.url));
 
@@ -51,10 +50,9 @@ export function runCliIn(folder: string, ...args: readonly string[]): Promise<Fi
   return startCliIn(folder, ...args).finished;
 }
 
-/** Creates a file in a new folder, which is deleted after the test. */
-export function temporaryFile(context: TestContext, name: string, text: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'hub-cli-'));
-  context.after(() => rmSync(folder, { recursive: true }));
+/** Creates a file in a new temporary folder. */
+export function temporaryFile(name: string, text: string): string {
+  const folder = temporaryFolder();
   const path = join(folder, name);
   writeFileSync(path, text);
   return path;

@@ -53,8 +53,8 @@ for (const [what, content] of [
   ['a feature', { type: 'Feature', geometry: POLYGON, properties: {} }],
   ['a collection', { type: 'FeatureCollection', features: [{ type: 'Feature', geometry: POLYGON, properties: {} }] }],
 ] as const) {
-  test(`search finds the objects in the region of a file with ${what}`, async (context) => {
-    const file = temporaryFile(context, 'region.json', JSON.stringify(content));
+  test(`search finds the objects in the region of a file with ${what}`, async () => {
+    const file = temporaryFile('region.json', JSON.stringify(content));
     const { out, err } = await providers('--region', file);
     assert.deepEqual([err, out.match(/tag-\d/g)], ['', ['tag-1', 'tag-2']]);
     assert.ok(!out.includes('distance'), out);
@@ -101,8 +101,8 @@ for (const [what, content, expected] of [
   ['has two features', '{"type":"FeatureCollection","features":[1,2]}', /must have one feature, found 2\n$/],
   ['has a polygon of strings', '{"type":"Polygon","coordinates":[["a"]]}', /region\S*: .*found .* \(400\)\n$/],
 ] as const) {
-  test(`search rejects a region file that ${what}`, async (context) => {
-    const { code, err } = await search('--region', temporaryFile(context, 'region.json', content));
+  test(`search rejects a region file that ${what}`, async () => {
+    const { code, err } = await search('--region', temporaryFile('region.json', content));
     assert.equal(code, 1);
     assert.match(err, expected);
   });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { parseTarGzip } from 'nanotar';
 import { scrubber } from '../../src/cli/support/scrub.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { KEYS, settingOf } from '../../src/config/schema.ts';
 import { HubProcess } from '../durability/hub_process.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { startCliWith } from './run_cli.ts';
 
 const SECRET = 'correct "horse" battery/staple';
@@ -16,12 +16,6 @@ const SECRETS = KEYS.filter((key) => settingOf(key).secret === true);
 const VALUES = Object.fromEntries(SECRETS.map((key) => [key, `${SECRET} ${key}`]));
 const KEY = `olh_0123456789abcdef_${'k'.repeat(43)}`;
 const TOKEN = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhbm4ifQ.c2lnbmF0dXJl';
-
-function newFolder(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'hub-bundle-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 async function bundle(env: Readonly<Record<string, string>>, folder: string, ...args: readonly string[]) {
   const path = join(folder, 'bundle.tar.gz');
@@ -46,7 +40,7 @@ function assertWithoutSecrets(files: ReadonlyMap<string, string>): void {
 }
 
 test('The bundle of a running hub has its health, metrics, log, versions and findings, and no secret', async (t) => {
-  const folder = newFolder(t);
+  const folder = temporaryFolder();
   const log = join(folder, 'hub.log');
   const hub = await HubProcess.start(folder, { ...VALUES, mqtt_user: 'hub' });
   t.after(() => hub.stop());
@@ -79,8 +73,8 @@ test('The bundle of a running hub has its health, metrics, log, versions and fin
   assert.equal(files.get('permissions.yaml'), 'admin: {}\n');
 });
 
-test('The bundle of a stopped hub says what is missing and why', async (t) => {
-  const folder = newFolder(t);
+test('The bundle of a stopped hub says what is missing and why', async () => {
+  const folder = temporaryFolder();
   const { files, out } = await bundle({}, folder, '--hub', 'http://127.0.0.1:9');
   assertWithoutSecrets(files);
   const { missing } = JSON.parse(files.get('contents.json') ?? '') as { missing: Record<string, string> };
@@ -93,8 +87,8 @@ test('The bundle of a stopped hub says what is missing and why', async (t) => {
   assert.ok(files.has('config.yaml') && files.has('doctor.txt') && files.has('machine.json'));
 });
 
-test('The command replaces no file, and names a log that it cannot read', async (t) => {
-  const folder = newFolder(t);
+test('The command replaces no file, and names a log that it cannot read', async () => {
+  const folder = temporaryFolder();
   const taken = join(folder, 'taken');
   writeFileSync(taken, 'precious');
   const env = { HUB_CONFIG_PATH: folder };

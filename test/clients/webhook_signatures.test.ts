@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { GO as FOUND_GO } from '../../bench/process/go.ts';
 import { openTestHub } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { openWebhookServer, type ReceivedRequest } from '../support/webhook_server.ts';
 import { installed, run, runInstall } from './generators/tools.ts';
 
@@ -46,7 +46,7 @@ let forged: ReceivedRequest;
 let folder: string;
 
 before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'hub-signatures-'));
+  folder = temporaryFolder();
   const [hub, target] = [await openTestHub({ sink_allowed_hosts: '["127.0.0.1"]' }), await openWebhookServer()];
   const sink = { name: 'A', type: 'webhook', url: target.url, topics: ['location_updates'], secret: KEY };
   assert.equal((await hub.post('/sinks', sink)).status, 201);
@@ -57,8 +57,6 @@ before(async () => {
   forged = { ...delivery, body: delivery.body.replace('"tag"', '"cat"') };
   await Promise.all([hub.close(), target.close()]);
 });
-
-after(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Runs a program, which reads a request as JSON from a file, on the delivery and on the forged one. */
 async function verify(runOn: (file: string) => Promise<string>): Promise<void> {

@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { withToken } from '../auth/authorized_hub.ts';
 import { startCliWith } from '../cli/run_cli.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { testNats } from './test_nats.ts';
 
 const nats = await testNats();
 const { skip } = nats;
 
 test('A key created in a running cluster is valid at all hubs, until one of them revokes it', { skip }, async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'hub-keys-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   await writeFile(
     join(folder, 'permissions.yaml'),
     "admin:\n  '/v2/*': [CREATE_ANY, READ_ANY, UPDATE_ANY, DELETE_ANY]\n",

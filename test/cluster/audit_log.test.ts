@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AuditEntries } from '../../src/model/audit.ts';
-import { HubProcess, newFolder } from '../durability/hub_process.ts';
+import { HubProcess } from '../durability/hub_process.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { testNats } from './test_nats.ts';
 
 const nats = await testNats();
@@ -13,7 +14,7 @@ const WRITERS = 4;
 const ENOUGH = 30;
 
 async function start(t: TestContext, name: string): Promise<HubProcess> {
-  const hub = await HubProcess.start(newFolder(), {
+  const hub = await HubProcess.start(temporaryFolder(), {
     cluster_servers: nats.servers.addresses.join(','),
     cluster_replicas: 1,
     cluster_name: 'hub',

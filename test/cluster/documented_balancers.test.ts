@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../../bench/process/free_port.ts';
 import { readDocuments, ROOT } from '../documents/documents.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const { blocks = [] } = readDocuments().find(({ path }) => path === 'docs/cluster.md') ?? {};
 const HAPROXY = blocks.find(({ language }) => language === 'haproxy')?.text ?? '';
@@ -52,12 +52,6 @@ function ownerOf(provider: string): string {
   return HUBS[provider.length % 2] as string;
 }
 
-function newFolder(context: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'hub-balancer-'));
-  context.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 /** Starts a balancer, and resolves once it listens. */
 async function start(context: TestContext, port: number, program: string, args: readonly string[]): Promise<void> {
   let log = '';
@@ -90,7 +84,7 @@ async function put(port: number, provider: string): Promise<string> {
 test('HAProxy with the configuration of docs/cluster.md learns the owner of each provider, and skips one that is down', {
   skip: skipOf('haproxy'),
 }, async (context) => {
-  const folder = newFolder(context);
+  const folder = temporaryFolder();
   const { servers, ports } = await openHubs(context);
   const port = await freePort();
   const [frontend = '', rules = ''] = HAPROXY.split('\n\nbackend hubs\n');
@@ -133,7 +127,7 @@ test('HAProxy with the configuration of docs/cluster.md learns the owner of each
 test('NGINX with the configuration of docs/cluster.md sends all single locations of a provider to one hub', {
   skip: skipOf('nginx'),
 }, async (context) => {
-  const folder = newFolder(context);
+  const folder = temporaryFolder();
   const { ports } = await openHubs(context);
   const port = await freePort();
   const http = adapted(NGINX, [

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { parse } from 'yaml';
 import { freePort } from '../../bench/process/free_port.ts';
 import { natsProgram } from '../../bench/process/nats_program.ts';
 import { readDocuments } from '../documents/documents.ts';
-import { HubProcess, locationOf, newFolder } from '../durability/hub_process.ts';
+import { HubProcess, locationOf } from '../durability/hub_process.ts';
 import { makeCertificate, writeCertificate } from '../support/certificates.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const { blocks = [] } = readDocuments().find(({ path }) => path === 'docs/cluster.md') ?? {};
 const SERVER = blocks.find(({ language }) => language === 'conf')?.text ?? '';
@@ -18,13 +18,12 @@ const HUB = blocks.find(({ language }) => language === 'yaml')?.text ?? '';
 
 const program = await natsProgram();
 const skip = 'missing' in program ? `no nats-server: ${program.missing}` : false;
-const folder = mkdtempSync(join(tmpdir(), 'hub-nats-documented-'));
+const folder = temporaryFolder();
 const children: ChildProcess[] = [];
 after(async () => {
   const ended = children.map((child) => child.exitCode === null && once(child, 'exit'));
   for (const child of children) child.kill('SIGKILL');
   await Promise.all(ended);
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** The text with all local values replaced. Each must be there. */
@@ -67,7 +66,7 @@ test('Servers and hubs with the configuration of docs/cluster.md form a cluster'
     ]),
   ) as Record<string, string>;
   // In the meantime the servers elect their leader.
-  const hub = new HubProcess(newFolder(), { ...settings, host: '127.0.0.1' });
+  const hub = new HubProcess(temporaryFolder(), { ...settings, host: '127.0.0.1' });
   await hub.listening();
   assert.equal((await hub.put('/providers/tag-1/location', locationOf('tag-1', 1)))?.status, 204, hub.log);
   assert.equal((await hub.get('/providers/tag-1/location'))?.body.provider_id, 'tag-1');
@@ -97,7 +96,7 @@ test('The first try of docs/cluster.md is a cluster of two hubs, which its comma
     const found = [...`${shared} ${line}`.matchAll(/HUB_(CLUSTER_\w+)=(\S+)/g)];
     const settings = Object.fromEntries(found.map(([, name = '', value = '']) => [name.toLowerCase(), value]));
     const servers = adapted(settings['cluster_servers'] ?? '', [['127.0.0.1:4222', `127.0.0.1:${port}`]]);
-    return new HubProcess(newFolder(), { ...settings, cluster_servers: servers, cluster_replicas: 1 });
+    return new HubProcess(temporaryFolder(), { ...settings, cluster_servers: servers, cluster_replicas: 1 });
   });
   await Promise.all(hubs.map((hub) => hub.listening()));
   const origins = hubs.map(({ base }) => new URL(base).origin);

@@ -6,8 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { freePort } from '../../bench/process/free_port.ts';
 import { readDocuments } from '../documents/documents.ts';
-import { fenceOf, HubProcess, locationOf, newFolder } from '../durability/hub_process.ts';
+import { fenceOf, HubProcess, locationOf } from '../durability/hub_process.ts';
 import { SocketClient } from '../support/socket_client.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { Balancer } from './balancer.ts';
 import { isShared } from './shared_objects.ts';
 import { testNats } from './test_nats.ts';
@@ -31,7 +32,7 @@ after(() => {
 
 function startHub(name: string, port: number): Promise<HubProcess> {
   const cluster = { cluster_servers: nats.servers.addresses.join(','), cluster_replicas: 1, cluster_hub_name: name };
-  return HubProcess.start(newFolder(atEnd), { ...cluster, cluster_journal_max_size: 8, port }, atEnd);
+  return HubProcess.start(temporaryFolder(), { ...cluster, cluster_journal_max_size: 8, port }, atEnd);
 }
 
 async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
@@ -61,7 +62,7 @@ async function move(hub: HubProcess, east: number): Promise<void> {
 
 describe('A subscriber as docs/subscribers.md has it', { skip: nats.skip }, () => {
   test('knows the objects in the fence, even if its hub or an owner is killed, stops, or hangs', async () => {
-    const path = join(newFolder(atEnd), 'watch_fence.mjs');
+    const path = join(temporaryFolder(), 'watch_fence.mjs');
     writeFileSync(path, EXAMPLE);
     const { watchFence } = (await import(pathToFileURL(path).href)) as { readonly watchFence: WatchFence };
     const ports = [await freePort(), await freePort()] as const;

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fenceOf, HubProcess, locationOf, newFolder } from '../durability/hub_process.ts';
+import { fenceOf, HubProcess, locationOf } from '../durability/hub_process.ts';
 import { type Event, SocketClient } from '../support/socket_client.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { openWebhookServer } from '../support/webhook_server.ts';
 import { openTestHub } from '../support/running_hub.ts';
 import { isShared } from './shared_objects.ts';
@@ -60,7 +61,7 @@ async function openCluster(t: TestContext, names: readonly string[]) {
     sink_allowed_hosts: '["127.0.0.1"]',
   };
   const start = async (name: string): Promise<HubProcess> => {
-    const hub = await HubProcess.start(newFolder(), { ...shared, cluster_hub_name: name });
+    const hub = await HubProcess.start(temporaryFolder(), { ...shared, cluster_hub_name: name });
     t.after(() => hub.stop());
     return hub;
   };

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../../bench/process/free_port.ts';
-import { type Answered, HubProcess, locationOf, newFolder, randomFrom } from '../durability/hub_process.ts';
+import { type Answered, HubProcess, locationOf, randomFrom } from '../durability/hub_process.ts';
 import { parsePrometheus, sumOf } from '../support/prometheus.ts';
 import type { TestSettings } from '../support/running_hub.ts';
 import { type Event, SocketClient } from '../support/socket_client.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { isShared } from './shared_objects.ts';
 import { testNats } from './test_nats.ts';
 
@@ -34,7 +35,7 @@ function settingsOf(name: string, more: TestSettings = {}): TestSettings {
 }
 
 async function startHub(name: string, more?: TestSettings): Promise<HubProcess> {
-  return HubProcess.start(newFolder(atEnd), settingsOf(name, { port: await freePort(), ...more }), atEnd);
+  return HubProcess.start(temporaryFolder(), settingsOf(name, { port: await freePort(), ...more }), atEnd);
 }
 
 async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
@@ -175,9 +176,9 @@ describe('Hubs of a cluster, as processes of their own', { skip: nats.skip }, ()
   });
 
   test('reject one whose settings differ from theirs', async () => {
-    const odd = new HubProcess(newFolder(atEnd), settingsOf('odd', { fence_event_provider_id: 'set' }), atEnd);
-    const copies = new HubProcess(newFolder(atEnd), settingsOf('copies', { cluster_replicas: 3 }), atEnd);
-    const memory = new HubProcess(newFolder(atEnd), settingsOf('memory', { cluster_storage: 'memory' }), atEnd);
+    const odd = new HubProcess(temporaryFolder(), settingsOf('odd', { fence_event_provider_id: 'set' }), atEnd);
+    const copies = new HubProcess(temporaryFolder(), settingsOf('copies', { cluster_replicas: 3 }), atEnd);
+    const memory = new HubProcess(temporaryFolder(), settingsOf('memory', { cluster_storage: 'memory' }), atEnd);
     const [ofOdd, ofCopies, ofMemory] = await Promise.all([odd.ended, copies.ended, memory.ended]);
     assert.match(
       ofOdd.stderr,

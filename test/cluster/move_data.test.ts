@@ -3,7 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { runCliIn } from '../cli/run_cli.ts';
-import { HubProcess, newFolder } from '../durability/hub_process.ts';
+import { HubProcess } from '../durability/hub_process.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { testNats } from './test_nats.ts';
 
 const nats = await testNats();
@@ -34,7 +35,7 @@ function exportedIn(path: string): object {
 
 /** A folder with the configuration of a hub in the cluster. */
 function memberFolder(): string {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const servers = nats.servers.addresses.join(', ');
   writeFileSync(join(folder, 'hub_config.yaml'), `cluster_servers: [${servers}]\ncluster_replicas: 1\n`);
   return folder;
@@ -43,7 +44,7 @@ function memberFolder(): string {
 test('The export of one hub is imported into a cluster, with and without running hubs, and exported from there', {
   skip,
 }, async () => {
-  const alone = newFolder();
+  const alone = temporaryFolder();
   await runCliIn(alone, 'import', written(alone, DOCUMENT));
   const moved = join(alone, 'moved.json');
   assert.equal((await runCliIn(alone, 'export', moved)).code, 0);
@@ -70,7 +71,7 @@ test('The export of one hub is imported into a cluster, with and without running
 });
 
 test('Commands for data.dat report that a cluster stores its data elsewhere', { skip }, async () => {
-  const { code, err } = await runCliIn(memberFolder(), 'backup', join(newFolder(), 'b.dat'));
+  const { code, err } = await runCliIn(memberFolder(), 'backup', join(temporaryFolder(), 'b.dat'));
   assert.equal(code, 1);
   assert.match(err, /^Cannot use \S+data\.dat: the hub stores its data in another database \(cluster_servers\)\n$/);
 });

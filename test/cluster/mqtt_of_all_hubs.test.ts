@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { freePort } from '../../bench/process/free_port.ts';
-import { HubProcess, newFolder } from '../durability/hub_process.ts';
+import { HubProcess } from '../durability/hub_process.ts';
 import { Broker, whyNo } from '../mqtt/brokers.ts';
 import { TestMqttClient, until } from '../mqtt/mqtt_client.ts';
 import { openTestHub, type TestHub, type TestSettings } from '../support/running_hub.ts';
 import { type Event, SocketClient } from '../support/socket_client.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { isShared } from './shared_objects.ts';
 import { testNats } from './test_nats.ts';
 
@@ -138,7 +139,7 @@ describe('MQTT in a cluster that loses a hub', { skip }, () => {
     source = await TestMqttClient.open(broker.port);
     for (const name of ['a', 'b']) {
       const settings = { ...settingsOf(name, broker, OTHER_CLUSTER), mqtt_subscriptions: JSON.stringify(PER_HALL) };
-      hubs.push(await HubProcess.start(newFolder(atEnd), { ...settings, port: await freePort() }, atEnd));
+      hubs.push(await HubProcess.start(temporaryFolder(), { ...settings, port: await freePort() }, atEnd));
     }
     await until(async () => isShared((await hubs[0]?.get('/health/system'))?.body.cluster, 2));
   });

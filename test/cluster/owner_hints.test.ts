@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { ProviderOwner } from '../../src/model/health.ts';
-import { HubProcess, locationOf, newFolder } from '../durability/hub_process.ts';
+import { HubProcess, locationOf } from '../durability/hub_process.ts';
 import { SocketClient } from '../support/socket_client.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { testNats } from './test_nats.ts';
 
 const nats = await testNats();
@@ -17,10 +18,9 @@ const READY_MS = 20_000;
 
 /** Two hubs, once both own partitions, and providers of each. */
 async function openHubs(context: TestContext) {
-  const atEnd = (callback: () => void) => context.after(callback);
   const hubs = HUBS.map((hub) => {
     const cluster = { cluster_servers: nats.servers.addresses.join(','), cluster_replicas: 1, cluster_name: 'hints' };
-    return new HubProcess(newFolder(atEnd), {
+    return new HubProcess(temporaryFolder(), {
       ...{ ...cluster, cluster_journal_max_size: 64, cluster_hub_name: hub, cluster_client_url: URLS[hub] },
     });
   });

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { thisMachine } from '../../src/hub/machine.ts';
 import { openTestCluster } from '../support/running_cluster.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import { empty } from '../support/shared_hubs.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { NatsProxy } from './nats_proxy.ts';
 import { testNats } from './test_nats.ts';
 
@@ -27,8 +25,7 @@ async function locateAll(hub: TestHub): Promise<void> {
 }
 
 test('Objects that were deleted and located again survive a restart of all hubs', { skip: nats.skip }, async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'hub-restart-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const open = () => {
     const { addresses: servers } = nats.servers;
     return openTestCluster({ servers, folder, open: (own) => openTestHub(own, { folder, isAlone: true }) });

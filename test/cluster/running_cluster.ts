@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../bench/process/free_port.ts';
 import { natsProgram } from '../../bench/process/nats_program.ts';
 import { type NatsServer, NatsServers } from '../../bench/process/nats_server.ts';
 import { HubProcess } from '../durability/hub_process.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { Balancer } from './balancer.ts';
 import { type ClusterView, type FollowedCluster, followCluster } from './cluster_view.ts';
 
@@ -34,7 +34,7 @@ export interface HubSlot {
 export class RunningCluster {
   readonly hubs: readonly HubSlot[];
   readonly #options: RunningClusterOptions;
-  readonly #folder = mkdtempSync(join(tmpdir(), 'hub-cluster-'));
+  readonly #folder = temporaryFolder();
   readonly #ends: (() => void)[] = [];
   readonly #killedServers = new Set<NatsServer>();
   #startingNats: Promise<NatsServers> | undefined;
@@ -139,7 +139,6 @@ export class RunningCluster {
     // They may still be starting.
     const nats = await this.#startingNats?.catch(() => undefined);
     await nats?.stop();
-    rmSync(this.#folder, { recursive: true, force: true });
   }
 
   async #start(): Promise<void> {

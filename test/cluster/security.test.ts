@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { nkeys } from '@nats-io/transport-node';
 import type { BusStatus } from '../../src/cluster/nats/bus.ts';
 import type { BusSettings } from '../../src/cluster/nats/frames.ts';
 import { type NatsBus, openNatsBus } from '../../src/cluster/nats/nats_bus.ts';
 import { makeCertificate, writeCertificate } from '../support/certificates.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { readAll, textOf, up, utf8, withStream } from './contract.ts';
 import { makeCredentials } from './credentials.ts';
 import { testNats } from './test_nats.ts';
@@ -21,8 +21,7 @@ const CONSUMER_API = ['CREATE', 'DELETE', 'MSG.NEXT'].map((ask) => `$JS.API.CONS
 const ALLOWED = { publish: ['hub.>', '$JS.API.STREAM.LIST', ...STREAM_API, ...CONSUMER_API], subscribe: ['hub.>'] };
 const PERMISSIONS = `permissions ${JSON.stringify(ALLOWED)}`;
 
-const folder = mkdtempSync(join(tmpdir(), 'hub-nats-secrets-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 const { certificatePath, keyPath } = writeCertificate(folder, await makeCertificate());
 const other = await makeCertificate();
 const otherPath = join(folder, 'other.pem');

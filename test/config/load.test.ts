@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ConfigError } from '../../src/config/collect.ts';
 import { loadConfig, readConfigFile } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/schema.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { type Given, load } from './given.ts';
 
 function problems(given: Given): readonly string[] {
@@ -287,9 +287,8 @@ test('loadConfig freezes the configuration', () => {
   assert.throws(() => Object.assign(load({}), { port: 1 }), TypeError);
 });
 
-test('readConfigFile distinguishes a missing file, a missing folder, and a file instead of the folder', (context) => {
-  const folder = mkdtempSync(join(tmpdir(), 'hub-config-'));
-  context.after(() => rmSync(folder, { recursive: true }));
+test('readConfigFile distinguishes a missing file, a missing folder, and a file instead of the folder', () => {
+  const folder = temporaryFolder();
   writeFileSync(join(folder, 'hub_config.yaml'), 'port: 9\n');
   const loadIn = (path: string) =>
     loadConfig({ env: { HUB_CONFIG_PATH: path }, cwd: '/', cores: 2, readFile: readConfigFile });
@@ -313,18 +312,16 @@ const ENCODED: readonly [name: string, bytes: Buffer][] = [
 ];
 
 for (const [name, bytes] of ENCODED) {
-  test(`loadConfig reads a file in ${name}`, (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'hub-config-'));
-    t.after(() => rmSync(folder, { recursive: true }));
+  test(`loadConfig reads a file in ${name}`, () => {
+    const folder = temporaryFolder();
     writeFileSync(join(folder, 'hub_config.yaml'), bytes);
     const config = loadConfig({ env: {}, cwd: folder, cores: 1, readFile: readConfigFile });
     assert.equal(config.widecolumn_password, 'größe');
   });
 }
 
-test('loadConfig rejects a file in an encoding other than UTF-8', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'hub-config-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+test('loadConfig rejects a file in an encoding other than UTF-8', () => {
+  const folder = temporaryFolder();
   writeFileSync(join(folder, 'hub_config.yaml'), Buffer.from('widecolumn_password: größe', 'latin1'));
   const read = () => loadConfig({ env: {}, cwd: folder, cores: 1, readFile: readConfigFile });
   assert.throws(read, /hub_config\.yaml: cannot read .*: it must be text in UTF-8, found bytes that are not UTF-8$/);

@@ -1,22 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { bundleFolder, bundleOf, ensureBundled, entriesIn } from '../../src/bundle.mjs';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -61,9 +50,8 @@ describe('The bundles of the hub', () => {
     assert.equal(statSync(bundleFolder()).ino, built);
   });
 
-  test('contain the OPC UA server only if its packages are installed, without which opcua_port stops the start', (t) => {
-    const root = mkdtempSync(join(tmpdir(), 'hub-bundle-'));
-    t.after(() => rmSync(root, { recursive: true, force: true }));
+  test('contain the OPC UA server only if its packages are installed, without which opcua_port stops the start', () => {
+    const root = temporaryFolder();
     for (const path of ['src', 'workers', 'wasm', 'package.json', 'package-lock.json', 'tsconfig.json']) {
       cpSync(join(ROOT, path), join(root, path), { recursive: true });
     }

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../../bench/process/free_port.ts';
 import { natsProgram } from '../../bench/process/nats_program.ts';
 import { ROOT } from '../documents/documents.ts';
-import { HubProcess, locationOf, newFolder } from '../durability/hub_process.ts';
+import { HubProcess, locationOf } from '../durability/hub_process.ts';
 import { SocketClient } from '../support/socket_client.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { composeEnvironment, NATS_CONFIGURATIONS, podEnvironment, resourcesOf, textOf } from './deploy_files.ts';
 
 const PASSWORDS = { CLUSTER_PASSWORD: 'p12e34', OPERATOR_PASSWORD: 'p56e78' };
@@ -22,7 +22,7 @@ const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 const hasHaproxy = spawnSync('haproxy', ['-v']).status === 0;
 const skip = 'missing' in program ? `no nats-server: ${program.missing}` : !hasOpenssl && 'no openssl';
 
-const folder = mkdtempSync(join(tmpdir(), 'hub-deploy-'));
+const folder = temporaryFolder();
 const certificates = join(folder, 'certificates');
 const ends: (() => void)[] = [];
 const atEnd = (callback: () => void): void => void ends.push(callback);
@@ -32,7 +32,6 @@ after(async () => {
   const ended = children.map((child) => hasEnded(child) || once(child, 'exit'));
   for (const child of children) child.kill('SIGKILL');
   await Promise.all(ended);
-  rmSync(folder, { recursive: true, force: true });
 });
 
 function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
@@ -123,7 +122,7 @@ function settingsOf(env: Readonly<Record<string, string>>, servers: readonly Ser
 }
 
 async function startHub(env: Readonly<Record<string, string>>, servers: readonly Server[]): Promise<HubProcess> {
-  const hub = new HubProcess(newFolder(atEnd), settingsOf(env, servers, await freePort()), atEnd);
+  const hub = new HubProcess(temporaryFolder(), settingsOf(env, servers, await freePort()), atEnd);
   await hub.listening();
   return hub;
 }
@@ -229,7 +228,7 @@ const hasAnyUser = process.getuid?.() === 0 && spawnSync(process.execPath, ['-v'
 test("any user of group 0 can run a hub on the image's folder", {
   skip: !hasAnyUser && 'needs root, and files that others may read',
 }, async () => {
-  const place = newFolder();
+  const place = temporaryFolder();
   const [, owner = '', mode = ''] = /chown (\w+):0 \/config && chmod (\d+) \/config$/m.exec(textOf('Dockerfile')) ?? [];
   assert.equal(owner, 'node');
   // The user "node" of the image.

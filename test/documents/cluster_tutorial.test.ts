@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { delimiter, dirname } from 'node:path';
 import { test } from 'node:test';
 import { freePort } from '../../bench/process/free_port.ts';
 import { natsProgram } from '../../bench/process/nats_program.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { documentOf, ROOT } from './documents.ts';
 import { pasted, whyNotPasted } from './pasted.ts';
 
@@ -12,10 +12,9 @@ const PATH = 'docs/tutorials/cluster.md';
 const program = await natsProgram();
 const skip = 'missing' in program ? `no nats-server: ${program.missing}` : whyNotPasted(['bash', 'curl', 'lsof']);
 
-test('The tutorial of a cluster ends with the location of a killed hub at another one', { skip }, async (t) => {
+test('The tutorial of a cluster ends with the location of a killed hub at another one', { skip }, async () => {
   assert.ok('path' in program);
-  const folder = mkdtempSync(join(tmpdir(), 'hub-tutorial-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const ports = [4222, 8081, 8082, 8083].map(async (port) => [`127.0.0.1:${port}`, `127.0.0.1:${await freePort()}`]);
   const replaced = Object.fromEntries(await Promise.all(ports)) as Record<string, string>;
   for (const [from = '', to = ''] of Object.entries(replaced)) {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { documentOf, ROOT } from './documents.ts';
 import { pasted, whyNotPasted } from './pasted.ts';
 
@@ -16,11 +15,10 @@ async function follow(
   without: readonly string[],
 ): Promise<{ hub: TestHub; out: string }> {
   const path = `docs/tutorials/${name}.md`;
-  const folder = mkdtempSync(join(tmpdir(), 'hub-tutorial-'));
+  const folder = temporaryFolder();
   const hub = await openTestHub();
   t.after(async () => {
     await hub.close();
-    rmSync(folder, { recursive: true });
   });
   const port = String(hub.hub.port);
   const out = await pasted(documentOf(path, readFileSync(ROOT + path, 'utf8')), {

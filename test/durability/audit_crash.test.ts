@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AuditEntries } from '../../src/model/audit.ts';
-import { HubProcess, newFolder } from './hub_process.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
+import { HubProcess } from './hub_process.ts';
 
 const ROUNDS = 3;
 const WRITERS = 8;
@@ -9,7 +10,7 @@ const WRITERS = 8;
 const ENOUGH = 40;
 
 test('After kill -9, the audit log has one entry for each stored change, and none for others', async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const acknowledged = new Set<string>();
   for (let round = 0; round < ROUNDS; round++) {
     const hub = await HubProcess.start(folder);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { type Event, type Recorder, SocketClient } from '../support/socket_client.ts';
-import { fenceOf, HubProcess, locationOf, newFolder } from './hub_process.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
+import { fenceOf, HubProcess, locationOf } from './hub_process.ts';
 
 const DELAY_MS = 200;
 const SETTINGS = { restart_event_delay: DELAY_MS, num_threads: 2 };
@@ -51,7 +52,7 @@ const isOf =
     actual === type;
 
 test('Two parked trackables touch after a crash, without a second start, and their collision ends once when they separate', async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const first = await HubProcess.start(folder, SETTINGS);
   await configure(first);
   const before = await subscribe(first);
@@ -87,7 +88,7 @@ test('Two parked trackables touch after a crash, without a second start, and the
 });
 
 test('A published start is not repeated, although the crash loses the location that caused it', async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   // Longer than the second run normally lives, so that nothing is written because of its age.
   const settings = { ...SETTINGS, db_flush_interval: 2000 };
   const first = await HubProcess.start(folder, settings);

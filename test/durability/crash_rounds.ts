@@ -1,5 +1,6 @@
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { Findings } from './findings.ts';
-import { type AtEnd, HubProcess, newFolder, randomFrom } from './hub_process.ts';
+import { type AtEnd, HubProcess, randomFrom } from './hub_process.ts';
 import { type Crash, Ledger } from './ledger.ts';
 import { Pairs } from './pairs.ts';
 import { RESTART_DELAY_MS, Walkers } from './walkers.ts';
@@ -27,7 +28,7 @@ export interface RoundsOptions {
  * mixed load. Each start is compared with all that the hub acknowledged and published in earlier rounds.
  */
 export async function runCrashRounds({ rounds, seed, done, atEnd }: RoundsOptions): Promise<Findings> {
-  const folder = newFolder(atEnd);
+  const folder = temporaryFolder();
   const findings = new Findings();
   const random = randomFrom(seed);
   const ledger = new Ledger();

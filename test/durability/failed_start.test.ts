@@ -3,14 +3,15 @@ import { spawnSync } from 'node:child_process';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { HubProcess, newFolder } from './hub_process.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
+import { HubProcess } from './hub_process.ts';
 
 const FAILED_OPEN = new URL('./failed_open.ts', import.meta.url).pathname;
 
 const taken = createServer();
 await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
 const { port } = taken.address() as AddressInfo;
-const folder = newFolder();
+const folder = temporaryFolder();
 const hub = await HubProcess.start(folder);
 
 after(async () => {
@@ -28,7 +29,7 @@ const FAILURES: readonly { what: string; folder: () => string; settings: () => o
   },
   {
     what: 'the port is in use',
-    folder: newFolder,
+    folder: temporaryFolder,
     settings: () => ({ port }),
     says: () => `Cannot listen on 127.0.0.1:${port}: the port is in use by another process`,
   },

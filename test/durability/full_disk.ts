@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { type HubProcess, newFolder } from './hub_process.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
+import type { HubProcess } from './hub_process.ts';
 
 /** A disk that fills up for a hub, and becomes writable again. */
 export interface Disk {
@@ -21,7 +21,7 @@ export interface Disk {
  */
 export function limitedDisk(): Disk | undefined {
   if (run('prlimit', ['--version']).status !== 0) return undefined;
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const limit = (hub: HubProcess, bytes: string) => {
     // Only the soft limit, so that it can be raised again.
     const { status, stderr } = run('prlimit', ['--pid', String(hub.pid), `--fsize=${bytes}:`]);
@@ -37,11 +37,10 @@ export function limitedDisk(): Disk | undefined {
 
 /** Folder of a file system in memory, mounted until the test ends; undefined if none may be mounted. */
 export function mountedFolder(context: TestContext, options: string): string | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'hub-disk-'));
+  const folder = temporaryFolder();
   const { status } = run('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder]);
   context.after(() => {
     if (status === 0) run('umount', ['--lazy', folder]);
-    rmSync(folder, { recursive: true, force: true });
   });
   return status === 0 ? folder : undefined;
 }

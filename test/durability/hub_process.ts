@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import type { TestSettings } from '../support/running_hub.ts';
@@ -25,13 +23,6 @@ export interface Ended {
 
 /** Registers a callback for the end of a test file or of a program. */
 export type AtEnd = (callback: () => void) => void;
-
-/** Creates a folder for a hub's files, which is removed at the end. */
-export function newFolder(atEnd: AtEnd = after): string {
-  const folder = mkdtempSync(join(tmpdir(), 'hub-durability-'));
-  atEnd(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 interface HubProcessOptions {
   readonly args?: readonly string[];

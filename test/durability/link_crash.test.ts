@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { openTestHub } from '../support/running_hub.ts';
-import { fenceOf, HubProcess, newFolder, randomFrom } from './hub_process.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
+import { fenceOf, HubProcess, randomFrom } from './hub_process.ts';
 
 const KILLS = 3;
 /** Events of the other hub in each round. */
@@ -13,7 +14,7 @@ const FENCE = '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f02';
 test(`After ${KILLS} crashes a hub has each fence event of a linked hub exactly once, in order`, async (t) => {
   const other = await openTestHub({}, { isAlone: true });
   t.after(other.close);
-  const [folder, random] = [newFolder(after), randomFrom(1)];
+  const [folder, random] = [temporaryFolder(), randomFrom(1)];
   const settings = { link_allowed_hosts: '["127.0.0.1"]' };
   let hub = await HubProcess.start(folder, settings, after);
   assert.equal((await other.post('/fences', fenceOf(FENCE))).status, 201);

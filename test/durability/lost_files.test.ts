@@ -4,7 +4,8 @@ import { chmodSync, linkSync, readFileSync, rmSync, statSync, symlinkSync, write
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { runCliIn } from '../cli/run_cli.ts';
-import { HubProcess, locationOf, newFolder } from './hub_process.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
+import { HubProcess, locationOf } from './hub_process.ts';
 
 const ONE_LINE = /^Cannot use the database .*: npm run hub -- restore FILE .*, npm start -- --accept-loss .*\n$/;
 
@@ -27,7 +28,7 @@ async function refusal(folder: string): Promise<string> {
 }
 
 test('A hub whose log was removed after a crash does not start, and continues with --accept-loss', async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const { hub, ids } = await hubWith(folder, 5);
   await hub.crash();
   rmSync(join(folder, 'data.dat-wal'));
@@ -52,9 +53,9 @@ test('A hub whose log was removed after a crash does not start, and continues wi
 });
 
 test('restore undoes the loss, and the hub starts without a message', async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const { hub, ids } = await hubWith(folder, 3);
-  const backup = join(newFolder(), 'copy');
+  const backup = join(temporaryFolder(), 'copy');
   assert.equal((await runCliIn(folder, 'backup', backup)).code, 0);
   assert.equal((await hub.post('/trackables', { type: 'omlox' }))?.status, 201);
   await hub.crash();
@@ -68,7 +69,7 @@ test('restore undoes the loss, and the hub starts without a message', async () =
 });
 
 test('A hub does not serve an entity that has changed in its file; check and export name it', async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const { hub, ids } = await hubWith(folder, 3);
   await hub.stop();
   const [bad = '', ...good] = ids;
@@ -83,7 +84,7 @@ test('A hub does not serve an entity that has changed in its file; check and exp
     new RegExp(`^Problem: trackable "${bad}" \\(entity\\) has changed since it was written$`, 'm'),
   );
   assert.equal(checked.code, 1);
-  const exported = await runCliIn(folder, 'export', join(newFolder(), 'all.json'));
+  const exported = await runCliIn(folder, 'export', join(temporaryFolder(), 'all.json'));
   assert.match(exported.err, new RegExp(`trackable "${bad}" is damaged\n$`));
   const again = await HubProcess.start(folder, { accept_loss: true });
   assert.match(again.log, new RegExp(`"msg":"1 damaged row, trackable \\\\"${bad}\\\\" \\(entity\\): left out"`));
@@ -96,9 +97,9 @@ test('A hub does not serve an entity that has changed in its file; check and exp
 });
 
 test('A second hub does not start on the file of the first, through any link, even with its lock removed', async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const { hub, ids } = await hubWith(folder, 2);
-  const [hard, soft] = [newFolder(), newFolder()];
+  const [hard, soft] = [temporaryFolder(), temporaryFolder()];
   linkSync(join(folder, 'data.dat'), join(hard, 'data.dat'));
   symlinkSync(join(folder, 'data.dat'), join(soft, 'data.dat'));
   rmSync(join(folder, 'data.dat.lock'));
@@ -115,7 +116,7 @@ test('A second hub does not start on the file of the first, through any link, ev
 });
 
 test('A hub logs one line if others could read its files', async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   await (await HubProcess.start(folder)).stop();
   const path = join(folder, 'data.dat');
   chmodSync(path, 0o644);

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { openTestHub } from '../support/running_hub.ts';
 import { type Event, SocketClient } from '../support/socket_client.ts';
-import { HubProcess, locationOf, newFolder } from './hub_process.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
+import { HubProcess, locationOf } from './hub_process.ts';
 
 const TRUCK = '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f01';
 const LIST = { 'com.hdm.hub.zone.autozoneupdate.providers': ['gps'] };
@@ -19,7 +20,7 @@ async function eastsOf(hub: HubProcess): Promise<number[]> {
 
 for (const end of ['crash', 'stop'] as const) {
   test(`After a ${end}, mobile zones have their last positions, and follow as before`, async () => {
-    const folder = newFolder();
+    const folder = temporaryFolder();
     const first = await HubProcess.start(folder, { num_threads: 2 });
     await first.post('/trackables', { id: TRUCK, type: 'omlox', location_providers: ['gps'] });
     await first.post('/zones', { ...READER, id: 'listed', properties: LIST });
@@ -45,7 +46,7 @@ for (const end of ['crash', 'stop'] as const) {
 }
 
 test('A hub that is closed moves zones to the last location that it has accepted', async (t) => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const first = await openTestHub({}, { folder });
   await first.post('/zones', { ...READER, id: 'listed', properties: LIST });
   for (const east of [1, 2, 3, 4]) await first.put('/providers/gps/location', locationOf('gps', east));

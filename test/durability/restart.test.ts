@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { type Event, type Recorder, SocketClient } from '../support/socket_client.ts';
-import { fenceOf, HubProcess, locationOf, newFolder } from './hub_process.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
+import { fenceOf, HubProcess, locationOf } from './hub_process.ts';
 
 /** Longer than a start on a slow machine. */
 const DELAY_MS = 3000;
@@ -28,7 +29,7 @@ function crossingsOf(recorder: Recorder): string[] {
 }
 
 test('After a crash, members are still inside, and timeouts that expired in the meantime are published once, after a delay', async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const first = await HubProcess.start(folder, SETTINGS);
   const before = await subscribe(first);
   await first.post('/trackables', { id: CART, type: 'omlox', name: 'Cart', location_providers: ['still'] });

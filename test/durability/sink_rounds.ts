@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { openWebhookServer, type ReceivedRequest, type WebhookServer } from '../support/webhook_server.ts';
-import { type AtEnd, fenceOf, HubProcess, locationOf, newFolder, randomFrom } from './hub_process.ts';
+import { type AtEnd, fenceOf, HubProcess, locationOf, randomFrom } from './hub_process.ts';
 
 const FENCE = '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f01';
 const PROVIDERS = Array.from({ length: 8 }, (_, i) => `tag-${i}`);
@@ -50,7 +51,7 @@ export interface SinkFindings {
 export async function runSinkRounds({ kills, seed, atEnd, done }: SinkRounds): Promise<SinkFindings> {
   const target = await openWebhookServer();
   atEnd(() => void target.close());
-  const [folder, random] = [newFolder(atEnd), randomFrom(seed)];
+  const [folder, random] = [temporaryFolder(), randomFrom(seed)];
   let hub = await HubProcess.start(folder, SETTINGS, atEnd);
   await hub.post('/fences', fenceOf(FENCE));
   const sink = await hub.post('/sinks', { name: 'A', type: 'webhook', url: target.url, topics: ['fence_events'] });

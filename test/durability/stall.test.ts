@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Event, SocketClient } from '../support/socket_client.ts';
-import { fenceOf, HubProcess, locationOf, newFolder } from './hub_process.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
+import { fenceOf, HubProcess, locationOf } from './hub_process.ts';
 
 const FENCE = '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f0a';
 const TIMEOUT_MS = 1500;
@@ -13,7 +14,7 @@ const sockets: SocketClient[] = [];
 after(() => Promise.all(sockets.map((socket) => socket.close())));
 
 test('After a restart, objects that keep sending publish no exit, and silent ones exit after the delay', async () => {
-  const hub = await HubProcess.start(newFolder());
+  const hub = await HubProcess.start(temporaryFolder());
   await hub.post('/fences', fenceOf(FENCE, { timeout: TIMEOUT_MS }));
   const socket = await SocketClient.open(`${hub.base.replace('http', 'ws')}/ws/socket`);
   sockets.push(socket);
@@ -48,7 +49,7 @@ test('After a restart, objects that keep sending publish no exit, and silent one
 });
 
 test('A hub that was suspended publishes the times of its clients as they were sent', async () => {
-  const hub = await HubProcess.start(newFolder());
+  const hub = await HubProcess.start(temporaryFolder());
   await hub.post('/fences', fenceOf(FENCE, { timeout: TIMEOUT_MS }));
   const socket = await SocketClient.open(`${hub.base.replace('http', 'ws')}/ws/socket`);
   sockets.push(socket);

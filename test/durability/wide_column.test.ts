@@ -6,8 +6,9 @@ import { CqlProxy, OVERLOADED } from '../cassandra/cql_proxy.ts';
 import { testCassandra } from '../cassandra/test_cassandra.ts';
 import type { TestSettings } from '../support/running_hub.ts';
 import { SocketClient } from '../support/socket_client.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { Findings } from './findings.ts';
-import { fenceOf, HubProcess, locationOf, newFolder, randomFrom } from './hub_process.ts';
+import { fenceOf, HubProcess, locationOf, randomFrom } from './hub_process.ts';
 import { Ledger } from './ledger.ts';
 
 const cassandra = testCassandra();
@@ -56,7 +57,7 @@ const accuracyOf = async (hub: HubProcess, tag: string) =>
   (await hub.get(`/providers/${tag}/location`))?.body?.accuracy;
 
 test('A hub on Cassandra has all acknowledged writes after crashes and a stop', { skip }, async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const settings = settingsOf();
   const ledger = new Ledger();
   const findings = new Findings();
@@ -91,7 +92,7 @@ test('A hub on Cassandra has all acknowledged writes after crashes and a stop', 
 });
 
 test('The audit log on Cassandra has an entry for each acknowledged change, also after a crash', { skip }, async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const settings = settingsOf();
   const first = await HubProcess.start(folder, settings);
   const acknowledged: string[] = [];
@@ -130,7 +131,7 @@ test('The audit log on Cassandra has an entry for each acknowledged change, also
 
 test('With fast writes a hub continues while Cassandra hangs, reports that, and catches up', { skip }, async () => {
   const settings = settingsOf({ widecolumn_request_timeout: HANGS_MS });
-  const hub = await HubProcess.start(newFolder(), settings);
+  const hub = await HubProcess.start(temporaryFolder(), settings);
   const socket = await SocketClient.open(`${hub.base.replace('http', 'ws')}/ws/socket`);
   const events = await socket.subscribe('fence_events');
   await hub.post('/fences', fenceOf(FENCE));
@@ -159,7 +160,7 @@ test('With fast writes a hub continues while Cassandra hangs, reports that, and 
   assert.equal((await hub.post('/zones', zone))?.status, 201);
   await hub.crash();
   await socket.close();
-  const next = await HubProcess.start(newFolder(), settings);
+  const next = await HubProcess.start(temporaryFolder(), settings);
   assert.deepEqual([await accuracyOf(next, 'a'), await accuracyOf(next, 'b')], [50, 3]);
   assert.equal((await next.get(`/zones/${zoneId}`))?.status, 200);
   assert.deepEqual(
@@ -174,8 +175,12 @@ test('With fast writes a hub continues while Cassandra hangs, reports that, and 
 
 test('A hub loses nothing when Cassandra is killed under load and comes back', { skip }, async (t) => {
   const settings = settingsOf();
-  const fast = await HubProcess.start(newFolder(), settings);
-  const slow = await HubProcess.start(newFolder(), { ...settings, db_fast_writes: false, widecolumn_keyspace: 'slow' });
+  const fast = await HubProcess.start(temporaryFolder(), settings);
+  const slow = await HubProcess.start(temporaryFolder(), {
+    ...settings,
+    db_fast_writes: false,
+    widecolumn_keyspace: 'slow',
+  });
   const acknowledged = { fast: new Map<string, number>(), slow: new Map<string, number>() };
   let isOver = false;
   // Whatever the result of this test, the next one finds a Cassandra.
@@ -223,7 +228,7 @@ test('A hub loses nothing when Cassandra is killed under load and comes back', {
     [settings, acknowledged.fast],
     [{ ...settings, widecolumn_keyspace: 'slow' }, acknowledged.slow],
   ] as const) {
-    const next = await HubProcess.start(newFolder(), own);
+    const next = await HubProcess.start(temporaryFolder(), own);
     for (const [tag, count] of kept) assert.ok((await accuracyOf(next, tag)) >= count, `${tag} has location ${count}`);
     await next.crash();
   }
@@ -231,7 +236,7 @@ test('A hub loses nothing when Cassandra is killed under load and comes back', {
 
 test('The rate of writes is limited, and the newest row of each object waits for it', { skip }, async () => {
   const settings = settingsOf({ widecolumn_rate: 20, widecolumn_burst_size: 20, db_flush_interval: 20 });
-  const hub = await HubProcess.start(newFolder(), settings);
+  const hub = await HubProcess.start(temporaryFolder(), settings);
   const startMs = performance.now();
   for (let count = 1; count <= 100; count++) {
     const locations = Array.from({ length: 20 }, (_, tag) => locationOf(`tag-${tag}`, count, { accuracy: count }));
@@ -239,7 +244,7 @@ test('The rate of writes is limited, and the newest row of each object waits for
   }
   assert.equal((await hub.stop()).code, 0);
   const tookMs = performance.now() - startMs;
-  const next = await HubProcess.start(newFolder(), settings);
+  const next = await HubProcess.start(temporaryFolder(), settings);
   const locations = (await next.get('/providers/locations'))?.body as { accuracy: number }[];
   assert.deepEqual(
     locations.map(({ accuracy }) => accuracy),
@@ -256,7 +261,7 @@ test('A database that limits the rate causes 503 with an error, is counted, and 
   const proxy = await CqlProxy.open(cassandra.process.port);
   t.after(() => proxy.close());
   const settings = settingsOf({ widecolumn_port: proxy.port, db_fast_writes: false });
-  const hub = await HubProcess.start(newFolder(), settings);
+  const hub = await HubProcess.start(temporaryFolder(), settings);
   const zone = { id: 'reader', type: 'rfid', position: { type: 'Point', coordinates: [9, 50] } };
   proxy.fate = ({ text }) => (/reader|hasty/.test(text) ? { refuse: OVERLOADED } : 'pass');
   for (const refused of [
@@ -277,7 +282,11 @@ test('A database that limits the rate causes 503 with an error, is counted, and 
 });
 
 test('A hub whose wide-column database is unavailable at startup says so in one line and exits with 1', async () => {
-  const hub = new HubProcess(newFolder(), { db_type: 'cassandra', cassandra_hosts: '127.0.0.1', cassandra_port: 1 });
+  const hub = new HubProcess(temporaryFolder(), {
+    db_type: 'cassandra',
+    cassandra_hosts: '127.0.0.1',
+    cassandra_port: 1,
+  });
   const { code, stdout, stderr } = await hub.ended;
   assert.deepEqual([code, stdout], [1, '']);
   assert.match(stderr, /^Cannot use the wide-column database at 127\.0\.0\.1:1: no host answers: .*ECONNREFUSED.*\n$/);

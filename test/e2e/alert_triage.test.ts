@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Alert } from '../../src/model/alert.ts';
 import { HALL, square } from '../support/hall.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const FENCE = square().id;
 const TRUCKS = ['0b680db2-b39b-45be-be77-40d7d2296cb4', '3f7b6a52-8d0e-4f0c-9a77-1c5f0e6b2d42'] as const;
@@ -30,8 +28,7 @@ async function furnish(hub: TestHub): Promise<string> {
 }
 
 test('alerts are assigned, commented on and snoozed, with their authors in the audit log, and after a restart', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'hub-test-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const first = await openTestHub({}, { folder });
   t.after(() => first.close());
   const rule = await furnish(first);

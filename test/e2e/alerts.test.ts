@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { WEEKDAYS } from '../../src/model/weekdays.ts';
 import { HALL, square } from '../support/hall.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import type { Recorder } from '../support/socket_client.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const TRUCK = '0b680db2-b39b-45be-be77-40d7d2296cb4';
 const PERSON = '3f7b6a52-8d0e-4f0c-9a77-1c5f0e6b2d42';
@@ -45,8 +43,7 @@ async function next(changes: Recorder): Promise<string> {
 }
 
 test('alerts are raised by events, published at once, acknowledged and cleared, and survive a restart', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'hub-test-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const first = await openTestHub({}, { folder });
   t.after(() => first.close());
   await furnish(first);
@@ -122,8 +119,7 @@ test('long stays and long silences raise alerts, by the clock of the hub', async
 });
 
 test('speeds, distances and low numbers raise alerts, within their schedule, and these survive a restart', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'hub-test-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const first = await openTestHub({}, { folder });
   t.after(() => first.close());
   await furnish(first);
@@ -164,8 +160,7 @@ test('speeds, distances and low numbers raise alerts, within their schedule, and
 });
 
 test('a provider without a trackable raises alerts by rules for providers, and for all objects', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'hub-test-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const hub = await openTestHub({}, { folder });
   t.after(() => hub.close());
   await furnish(hub);

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { HALL, square } from '../support/hall.ts';
 import { openTestHub } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const point = (...coordinates: number[]) => ({ type: 'Point', coordinates });
 
@@ -28,14 +26,8 @@ const local = (provider: string, x: number, y: number, more: object = {}) => ({
   ...more,
 });
 
-async function folder(t: TestContext): Promise<string> {
-  const made = await mkdtemp(join(tmpdir(), 'hub-test-'));
-  t.after(() => rm(made, { recursive: true, force: true }));
-  return made;
-}
-
 test('anchors move everything in local coordinates of their zone at once, also after a restart', async (t) => {
-  const place = await folder(t);
+  const place = temporaryFolder();
   const first = await openTestHub({}, { folder: place });
   await first.post('/zones', ZONE);
   await first.post('/fences', square());
@@ -96,7 +88,7 @@ test('anchors move everything in local coordinates of their zone at once, also a
 });
 
 test('the locating rules of the hub apply in every shard, also after a restart', async (t) => {
-  const place = await folder(t);
+  const place = temporaryFolder();
   const rules = [{ expression: "type = 'uwb'", priority: 5 }];
   const ids = Array.from({ length: 6 }, (_, i) => `11111111-0000-4000-8000-00000000000${i}`);
   const first = await openTestHub({}, { folder: place });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { patched } from '../../src/api/json_patch.ts';
 import type { AuditEntries, AuditEntry } from '../../src/model/audit.ts';
 import { HALL, square } from '../support/hall.ts';
 import { openTestHub, type TestHub, type TestSettings } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const TRUCK = '0b680db2-b39b-45be-be77-40d7d2296cb4';
 const FENCE = square().id;
@@ -16,12 +16,6 @@ async function openHub(t: TestContext, settings: TestSettings = {}, folder?: str
   const hub = await openTestHub(settings, { isAlone: true, ...(folder !== undefined && { folder }) });
   t.after(() => hub.close());
   return hub;
-}
-
-async function folderOf(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'hub-test-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 async function page(hub: TestHub, query = ''): Promise<AuditEntries> {
@@ -50,7 +44,7 @@ async function done(replied: Promise<{ status: number; text: string }>): Promise
 }
 
 test('Each change of an entity has one entry, whose patches lead to the stored entity', async (t) => {
-  const folder = await folderOf(t);
+  const folder = temporaryFolder();
   const first = await openHub(t, {}, folder);
   await done(first.post('/zones', HALL));
   await done(first.post('/fences', square({ name: 'Dock' })));
@@ -114,7 +108,7 @@ test('Changes that locations cause have no entries', async (t) => {
 });
 
 test('Documents, rules and imports have entries, and no secret is in them', async (t) => {
-  const folder = await folderOf(t);
+  const folder = temporaryFolder();
   const hub = await openHub(t, { sink_allowed_hosts: '["127.0.0.1"]' }, folder);
   const [key, otherKey] = ['a', 'b'].map((text) => `whsec_${Buffer.from(text.repeat(24)).toString('base64')}`);
   const sink = { id: 'erp', name: 'ERP', type: 'webhook', url: 'http://127.0.0.1:9/a', topics: ['fence_events'] };
@@ -201,7 +195,7 @@ test('Entries are selected by kind, id, subject and time, and read in pages', as
 });
 
 test('A hub with audit_retention 0 audits nothing, and removes former entries', async (t) => {
-  const folder = await folderOf(t);
+  const folder = temporaryFolder();
   const first = await openHub(t, {}, folder);
   await done(first.post('/zones', { ...HALL, name: 'to-be-forgotten' }));
   const { next } = await page(first);

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openClock } from '../../src/time/clock.ts';
@@ -8,6 +7,7 @@ import { ADMIN, withToken } from '../auth/authorized_hub.ts';
 import { Issuer } from '../auth/issuer.ts';
 import { gps } from '../support/hall.ts';
 import { openTestHub, type TestHub, type TestSettings } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 /** The system clock is hours ahead for a moment, and is then corrected. */
 
@@ -23,12 +23,11 @@ const FENCE = {
 /** Starts hubs with a settable clock on one folder. */
 async function settable(t: TestContext, files: Readonly<Record<string, string>> = {}) {
   const set = { aheadMs: 0 };
-  const folder = await mkdtemp(join(tmpdir(), 'hub-clock-'));
+  const folder = temporaryFolder();
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   let hub: TestHub | undefined;
   t.after(async () => {
     await hub?.close();
-    await rm(folder, { recursive: true, force: true });
   });
   const start = async (settings: TestSettings = {}): Promise<TestHub> => {
     await hub?.close();

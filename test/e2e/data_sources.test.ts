@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { WebSocketServer } from 'ws';
@@ -12,6 +11,7 @@ import { runCli, runCliIn } from '../cli/run_cli.ts';
 import { Broker, whyNo } from '../mqtt/brokers.ts';
 import { TestMqttClient, until } from '../mqtt/mqtt_client.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const MAP = { provider_id: '/id', provider_type: { value: 'gps' }, x: '/lon', y: '/lat', crs: { value: 'EPSG:4326' } };
 const BODY = { name: 'Tags', kind: 'http', format: 'json', map: MAP };
@@ -317,8 +317,7 @@ test('A source cannot reach an address that is not allowed, in any notation', as
 });
 
 test('Sources and their tokens survive a restart, and an export has the sources without secrets', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'hub-sources-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const first = await openTestHub({}, { folder, isAlone: true });
   const { id, token } = await create(first, BODY);
   await first.close();
@@ -340,8 +339,7 @@ test('Sources and their tokens survive a restart, and an export has the sources 
 test('The commands list sources, test a payload and replace a token', async (t) => {
   const hub = await openHub(t);
   const { id, token } = await create(hub, BODY);
-  const folder = await mkdtemp(join(tmpdir(), 'hub-sources-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const [payload, bad, source] = [join(folder, 'payload'), join(folder, 'bad'), join(folder, 'source.json')];
   await writeFile(payload, '[{"id":"a","lon":8,"lat":50},{"id":"b","lat":50}]');
   await writeFile(bad, '{"id":"b","lat":50}');

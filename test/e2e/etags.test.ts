@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { polygon } from '../entities/open_entities.ts';
 import { openTestHub } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const ROWS = [
   { path: '/fences', body: { id: 'dock', region: polygon(), name: 'Dock', properties: { big: [1, 2.5e-7] } } },
@@ -13,8 +11,7 @@ const ROWS = [
 ];
 
 test('Of two writers that have read the same version, one succeeds; ETags survive a restart', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'hub-etags-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const first = await openTestHub({}, { folder });
   const left: { one: string; etag: string }[] = [];
   for (const { path, body } of ROWS) {

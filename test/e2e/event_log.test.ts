@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { get, type IncomingMessage } from 'node:http';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { HALL, square } from '../support/hall.ts';
 import { openTestHub, type TestHub, type TestSettings } from '../support/running_hub.ts';
 import type { Event, Frame, SocketClient } from '../support/socket_client.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const TRUCK = '0b680db2-b39b-45be-be77-40d7d2296cb4';
 const CART = '3f7b6a52-8d0e-4f0c-9a77-1c5f0e6b2d42';
@@ -53,8 +51,7 @@ async function read(hub: TestHub, query = ''): Promise<Page> {
 }
 
 test('fence events, collisions, alerts and changes of entities can be read after a restart, in order', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'hub-test-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const first = await openHub(t, {}, folder);
   await furnish(first);
   await first.post('/trackables', { id: CART, type: 'omlox', name: 'Cart', location_providers: ['cart'], radius: 1 });
@@ -146,8 +143,7 @@ for (const [name, query, status, message] of [
 }
 
 test('a hub without an event log says so, and a later log does not accept cursors of before', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'hub-test-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const first = await openHub(t, {}, folder);
   await furnish(first);
   const { next } = await read(first);
@@ -175,8 +171,7 @@ async function command(socket: SocketClient, topic: string, params: object): Pro
 }
 
 test('a subscription after a cursor continues with the next event, without gap or duplicate, and then live', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'hub-test-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const first = await openHub(t, {}, folder);
   await furnish(first);
   const socket = await first.socket();

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fenceOf, HubProcess, locationOf, newFolder } from '../durability/hub_process.ts';
+import { fenceOf, HubProcess, locationOf } from '../durability/hub_process.ts';
 import { type Event, type Recorder, SocketClient } from '../support/socket_client.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 /** On an idle machine, the first event takes about 10 ms, and a worker about 300 ms to start. */
 const FIRST_MAX_MS = 100;
@@ -20,7 +21,7 @@ interface Taken {
 
 /** Delays of the first fence event and the first collision of a new hub, and of later ones. */
 async function measure(): Promise<Readonly<Record<'fence' | 'collision', Taken>>> {
-  const hub = await HubProcess.start(newFolder());
+  const hub = await HubProcess.start(temporaryFolder());
   await hub.post('/fences', fenceOf(FENCE));
   for (const id of IDS) {
     await hub.post('/trackables', { id, type: 'omlox', location_providers: [`tag-${id.at(-1)}`], radius: 1 });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Import } from '../../src/model/import.ts';
-import { HubProcess, locationOf, newFolder } from '../durability/hub_process.ts';
+import { HubProcess, locationOf } from '../durability/hub_process.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { waitsDuring } from '../support/waits.ts';
 
 const CARTS = 10_000;
@@ -41,7 +42,7 @@ function site(fences: number) {
   };
 }
 
-const folder = newFolder();
+const folder = temporaryFolder();
 let hub = await HubProcess.start(folder, { num_threads: 2 });
 
 async function current(): Promise<Import> {

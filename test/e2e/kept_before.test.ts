@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import type { StoredState, StoreBatch } from '../../src/core/entity_write.ts';
 import { settingWrite } from '../../src/store/entity_json.ts';
 import { openStore } from '../../src/store/open.ts';
-import { folderFor } from '../store/folder.ts';
 import { row } from '../store/rows.ts';
 import { openTestHub, whileHubRuns } from '../support/running_hub.ts';
 import type { Event } from '../support/socket_client.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 /** Data that is in the database before the hub starts. */
 
@@ -24,8 +24,8 @@ async function read(folder: string): Promise<StoredState> {
   return kept;
 }
 
-test('Rows of providers and trackables that do not exist are dropped at startup', async (t) => {
-  const folder = folderFor(t);
+test('Rows of providers and trackables that do not exist are dropped at startup', async () => {
+  const folder = temporaryFolder();
   const known = { kind: 'provider', id: 'tag-2', text: JSON.stringify({ id: 'tag-2', type: 'uwb' }) } as const;
   const rows = [row(0), row(1), row(2)];
   assert.deepEqual(
@@ -51,7 +51,7 @@ test('Rows of providers and trackables that do not exist are dropped at startup'
 });
 
 test('A past month is returned as it was stored, in both versions', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder();
   const { body: current } = await whileHubRuns(folder, {}, (hub) => hub.get('/stats/consumption/current'));
   const statistics = { ...current.statistics, locationupdates_processed: 12_345 };
   const ended = { ...current, id: 'march', year: 2025, month: 3, statistics };

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openIssuer } from '../operation/license_keys.ts';
-import { folderFor } from '../store/folder.ts';
 import { openTestHub, whileHubRuns } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const EXPIRES = '2099-01-01T00:00:00.000Z';
 const CLAIMS = { email: 'ops@site.example', exp: Date.parse(EXPIRES) / 1000 };
 
 test('A license key is valid if a configured public key verifies it, whether it is set by configuration or by API', async (t) => {
   const [issuer, other] = [await openIssuer(), await openIssuer('other')];
-  const folder = folderFor(t);
+  const folder = temporaryFolder();
   const license_public_keys = JSON.stringify([...other.publicKeys, ...issuer.publicKeys]);
   const configured = { license_public_keys, license_key: await issuer.issue(CLAIMS) };
   await whileHubRuns(folder, configured, async (first) => {

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { HubProcess, locationOf, newFolder } from '../durability/hub_process.ts';
+import { HubProcess, locationOf } from '../durability/hub_process.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { type Waits, waitsDuring } from '../support/waits.ts';
 
 const PROVIDERS = 100_000;
@@ -20,7 +21,7 @@ const MIB = 2 ** 20;
 
 /** A hub with many providers and their locations. */
 async function manyProviders(settings = {}): Promise<HubProcess> {
-  const hub = await HubProcess.start(newFolder(), { persist_locations: false, ...settings });
+  const hub = await HubProcess.start(temporaryFolder(), { persist_locations: false, ...settings });
   for (let from = 0; from < PROVIDERS; from += 10_000) {
     const locations = Array.from({ length: 10_000 }, (_, i) => locationOf(`tag-${from + i}`, i));
     // The hub rejects locations while it is full.

@@ -3,16 +3,16 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import { folderFor } from '../store/folder.ts';
 import { row } from '../store/rows.ts';
 import { makeVersion1 } from '../store/version_1.ts';
 import { HALL } from '../support/hall.ts';
 import { whileHubRuns } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const TAG = { id: 'tag-4', type: 'uwb' } as const;
 
-test('A hub that finds the config.dat of an older version imports it into data.dat, and retains copies', async (t) => {
-  const folder = folderFor(t);
+test('A hub that finds the config.dat of an older version imports it into data.dat, and retains copies', async () => {
+  const folder = temporaryFolder();
   const entities = [
     { kind: 'zone', id: HALL.id, text: JSON.stringify(HALL) },
     { kind: 'provider', id: TAG.id, text: JSON.stringify(TAG) },

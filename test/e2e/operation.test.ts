@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { openIssuer } from '../operation/license_keys.ts';
 import { HALL, square } from '../support/hall.ts';
 import { parsePrometheus, sumOf } from '../support/prometheus.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import type { Event } from '../support/socket_client.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
@@ -83,9 +81,8 @@ describe('a hub reports', () => {
     }
   });
 
-  test('its identity at /version, /health/system and by com.omlox.identify, with a stable id', async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'hub-identity-'));
-    t.after(() => rm(folder, { recursive: true, force: true }));
+  test('its identity at /version, /health/system and by com.omlox.identify, with a stable id', async () => {
+    const folder = temporaryFolder();
     const identities = [];
     for (const settings of [{}, { hub_name: 'Plant 7' }]) {
       const named = await openTestHub(settings, { folder });
@@ -287,9 +284,8 @@ describe('a hub reports', () => {
 describe('a restarted hub', () => {
   let folder = '';
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'hub-operation-'));
+    folder = temporaryFolder();
   });
-  after(() => rm(folder, { recursive: true, force: true }));
 
   test('continues its counters, knows the active objects, and keeps its trial', async (t) => {
     const first = await openTestHub({}, { folder });

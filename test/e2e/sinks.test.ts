@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { runCli, runCliIn } from '../cli/run_cli.ts';
 import { openTestHub } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { openWebhookServer, SIGNING_KEY, verifySignature } from '../support/webhook_server.ts';
 
 const SETTINGS = { sink_allowed_hosts: '["*", "127.0.0.1"]' };
@@ -17,14 +17,8 @@ const at = (lon: number) => ({
   provider_id: 'tag-1',
 });
 
-async function folderOf(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'hub-sinks-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 test('A webhook receives signed locations of a hub, without secrets in any reply, and again after a restart', async (t) => {
-  const [target, folder] = [await openWebhookServer(), await folderOf(t)];
+  const [target, folder] = [await openWebhookServer(), temporaryFolder()];
   t.after(() => target.close());
   const hub = await openTestHub(SETTINGS, { folder });
   const body = {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 /** A start takes about a second. A process that still runs after this time does not exit by itself. */
@@ -56,14 +56,13 @@ function folderWith(files: Readonly<Record<string, string | Uint8Array>> = {}): 
 }
 
 before(async () => {
-  root = mkdtempSync(join(tmpdir(), 'hub-start-'));
+  root = temporaryFolder();
   taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   takenPort = String((taken.address() as AddressInfo).port);
 });
 after(() => {
   taken.close();
-  rmSync(root, { recursive: true, force: true });
 });
 
 /** Requires tokens of an identity server that does not exist. */

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { get } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, type TestContext, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { WebSocket } from 'ws';
-import { HubProcess, locationOf, newFolder } from '../durability/hub_process.ts';
+import { HubProcess, locationOf } from '../durability/hub_process.ts';
 import { makeCertificate, type TestCertificate, writeCertificate } from '../support/certificates.ts';
 import { openTestHub, type TestSettings } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const FILES = { public_key_path: 'certificate.pem', private_key_path: 'key.pem' };
 const DAY_MS = 86_400_000;
@@ -19,14 +19,8 @@ async function statusOf(url: string, { certificate: ca }: TestCertificate): Prom
   return response.statusCode;
 }
 
-function folderOf(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'hub-tls-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 test('a hub with force_https announces that, serves REST and WebSocket, and changes its certificate on SIGHUP', async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const first = await makeCertificate();
   writeCertificate(folder, first, 'a secret');
   const settings = { ...FILES, private_key_password: 'a secret', force_https: true, certificate_reload_interval: 0 };
@@ -58,7 +52,7 @@ test('a hub with force_https announces that, serves REST and WebSocket, and chan
 });
 
 test('a hub polls for a new certificate', async (t) => {
-  const folder = folderOf(t);
+  const folder = temporaryFolder();
   writeCertificate(folder, await makeCertificate());
   const hub = await openTestHub({ ...FILES, certificate_reload_interval: 1 }, { folder });
   t.after(hub.close);
@@ -70,7 +64,7 @@ test('a hub polls for a new certificate', async (t) => {
 });
 
 test('an invalid certificate is logged once, and the old one is served', async (t) => {
-  const folder = folderOf(t);
+  const folder = temporaryFolder();
   const made = await makeCertificate();
   writeCertificate(folder, made);
   const hub = await openTestHub({ ...FILES, certificate_reload_interval: 0 }, { folder });
@@ -91,7 +85,7 @@ const ENDS: readonly (readonly [days: number, warning: string | undefined])[] = 
 ];
 for (const [days, warning] of ENDS) {
   test(`a certificate that expires in ${days} days makes the hub ${warning === undefined ? 'log nothing' : 'warn'}`, async (t) => {
-    const folder = folderOf(t);
+    const folder = temporaryFolder();
     writeCertificate(folder, await makeCertificate('localhost', Date.now() + days * DAY_MS));
     const hub = await openTestHub({ ...FILES, certificate_reload_interval: 0 }, { folder });
     t.after(hub.close);
@@ -160,8 +154,8 @@ describe('a hub does not start', () => {
     ],
   ];
   for (const [what, settings, message] of rows) {
-    test(what, async (t) => {
-      const folder = folderOf(t);
+    test(what, async () => {
+      const folder = temporaryFolder();
       writeCertificate(folder, certificate);
       writeFileSync(join(folder, 'text.txt'), 'text');
       writeFileSync(join(folder, 'other.pem'), (await makeCertificate()).key);

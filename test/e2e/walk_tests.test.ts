@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import type { WalkResult, WalkTest } from '../../src/model/walk_test.ts';
 import { HALL } from '../support/hall.ts';
 import { openTestHub } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 /** Degrees of latitude of a meter at the equator. */
 const METER = 1 / 110_574;
@@ -27,8 +25,7 @@ const pointAt = (id: string, north: number) => ({
 const TEST = { name: 'Yard', object_type: 'provider', object_id: 'tag-1', points: [pointAt('a', 0), pointAt('b', 20)] };
 
 test('A walk test measures the positions of a tag at marked points, also after a restart', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'hub-walk-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const hub = await openTestHub({ history: true }, { folder });
   t.after(hub.close);
   const startMs = Date.now() - 60_000;

@@ -9,9 +9,9 @@ import { EventLog } from '../../src/events/event_log.ts';
 import { EVENT_TOPICS, type EventTopic } from '../../src/model/logged_event.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
 import { StoreWriter } from '../../src/store/writer.ts';
-import { folderFor } from '../store/folder.ts';
 import { row } from '../store/rows.ts';
 import { ManualTimers } from '../store/failing_store.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 /** A log on a database file, whose commits fail on command: before the write, or after it without an answer. */
 class World {
@@ -26,7 +26,7 @@ class World {
   timers = new ManualTimers();
 
   constructor(context: TestContext) {
-    this.path = join(folderFor(context), 'data.dat');
+    this.path = join(temporaryFolder(), 'data.dat');
     this.start();
     context.after(() => this.file.close());
   }

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { warnOfClusterExposure, warnOfExposure, warnOfMqttPassword } from '../../src/hub/exposure.ts';
 import { testNats } from '../cluster/test_nats.ts';
-import { HubProcess, newFolder } from '../durability/hub_process.ts';
+import { HubProcess } from '../durability/hub_process.ts';
 import { openTestHub } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const OPEN = { require_authorization: false, public_key_path: null, force_https: false };
 const TLS = { public_key_path: 'certificate.pem', force_https: true };
@@ -109,7 +110,7 @@ describe('a hub', () => {
       ...{ cluster_servers: [...nats.servers.addresses, 'nats://nats.invalid:4222'].join(), cluster_replicas: 1 },
       ...{ mqtt_address: 'broker.invalid', mqtt_user: 'hub', mqtt_password: 'secret' },
     };
-    const hub = await HubProcess.start(newFolder(), settings);
+    const hub = await HubProcess.start(temporaryFolder(), settings);
     await hub.logged('The password for the MQTT broker is sent without TLS');
     assert.match(hub.log, /"level":40[^\n]*"msg":"The hub reaches NATS without TLS/);
     assert.match(hub.log, /"level":40[^\n]*"msg":"The hub signs in to NATS without credentials/);

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { HUB_ENV } from '../../src/launch.mjs';
-import { HubProcess, locationOf, newFolder } from '../durability/hub_process.ts';
+import { HubProcess, locationOf } from '../durability/hub_process.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 /**
  * Memory of a fence per byte of its body, with eight shards. The front thread and each shard hold a numeric copy, and a
@@ -35,7 +36,7 @@ for (const [positions, count] of [
     skip,
   }, async (t) => {
     Object.assign(process.env, HUB_ENV);
-    const folder = newFolder();
+    const folder = temporaryFolder();
     let hub = await HubProcess.start(folder, SETTINGS);
     const put = async (id: string, more: object = {}) => {
       for (let n = 0; n < 64; n++) {

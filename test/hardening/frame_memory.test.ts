@@ -6,7 +6,8 @@ import { type TestContext, test } from 'node:test';
 import { WebSocket } from 'ws';
 import { ADMIN } from '../auth/authorized_hub.ts';
 import { Issuer } from '../auth/issuer.ts';
-import { type HubProcess, newFolder } from '../durability/hub_process.ts';
+import type { HubProcess } from '../durability/hub_process.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { Attacker, growthOf, MIB, startHub } from './memory_of_hub.ts';
 
 /**
@@ -110,7 +111,7 @@ test('frames that never end, from clients without a token, take no memory from c
 }, async (t) => {
   const issuer = await Issuer.open();
   t.after(() => issuer.close());
-  const folder = newFolder();
+  const folder = temporaryFolder();
   await writeFile(join(folder, 'permissions.yaml'), ADMIN);
   const hub = await startHub({ ...issuer.settings, ...MEMORY }, folder);
   const growth = await growthOf(hub, async () => {

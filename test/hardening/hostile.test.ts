@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HubProcess, newFolder } from '../durability/hub_process.ts';
+import { HubProcess } from '../durability/hub_process.ts';
 import { parsePrometheus } from '../support/prometheus.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { attack, newReport } from './attack.ts';
 
 /** Arguments, if the file runs by itself: the number of requests and frames, and the seed. */
@@ -31,7 +32,7 @@ async function cleared(hub: HubProcess): Promise<number> {
 test(`the hub answers ${COUNT} hostile requests and frames without an internal error`, {
   timeout: 1_800_000,
 }, async (t) => {
-  const hub = await HubProcess.start(newFolder(), { severity_level: 'Info' });
+  const hub = await HubProcess.start(temporaryFolder(), { severity_level: 'Info' });
   const port = Number(new URL(hub.base).port);
   const report = newReport();
 

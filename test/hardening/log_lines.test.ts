@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { HubProcess, locationOf, newFolder } from '../durability/hub_process.ts';
+import { HubProcess, locationOf } from '../durability/hub_process.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const LOG = new URL('../../src/hub/log.ts', import.meta.url).href;
 const FORGED = '\r\n{"level":50,"msg":"forged"}\n\u2028\u0085\u001b[2J\u0000';
@@ -26,7 +27,7 @@ test('Every log entry is one line of JSON, whatever its contents', () => {
 });
 
 test('Clients cannot inject lines into the log of a hub', async () => {
-  const hub = await HubProcess.start(newFolder(), { severity_level: 'Trace' });
+  const hub = await HubProcess.start(temporaryFolder(), { severity_level: 'Trace' });
   const notification = {
     notifications: [{ notificationType: 'locationupdate', deviceId: FORGED, locationMapHierarchy: FORGED }],
   };

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { ADMIN } from '../auth/authorized_hub.ts';
 import { Issuer } from '../auth/issuer.ts';
-import { fenceOf, locationOf, newFolder } from '../durability/hub_process.ts';
+import { fenceOf, locationOf } from '../durability/hub_process.ts';
 import { RawSocket } from '../support/raw_socket.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { Attacker, growthOf, MIB, startHub } from './memory_of_hub.ts';
 
 /** Memory that clients can make the hub allocate, measured by the system for a separate process. */
@@ -22,7 +23,7 @@ const UNFINISHED = Buffer.alloc(BODY_BYTES - 1, ' ');
 test('150 unfinished bodies without a token are rejected by their headers', { skip }, async (t) => {
   const issuer = await Issuer.open();
   t.after(() => issuer.close());
-  const folder = newFolder();
+  const folder = temporaryFolder();
   await writeFile(join(folder, 'permissions.yaml'), ADMIN);
   const hub = await startHub({ ...issuer.settings }, folder);
   const answers: string[] = [];

@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { HUB_ENV } from '../../src/launch.mjs';
-import { HubProcess, locationOf, newFolder } from '../durability/hub_process.ts';
+import { HubProcess, locationOf } from '../durability/hub_process.ts';
 import { RawSocket } from '../support/raw_socket.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 /** Memory of a hub after floods, with the environment of `npm start`. */
 const skip = process.platform === 'linux' ? false : 'needs /proc';
@@ -91,7 +92,7 @@ const FLOODS: Readonly<Record<string, (hub: HubProcess) => Promise<void>>> = {
 for (const [name, flood] of Object.entries(FLOODS)) {
   test(`Memory is released after ${name}, while the hub keeps running`, { skip }, async (t) => {
     Object.assign(process.env, HUB_ENV);
-    const hub = await HubProcess.start(newFolder());
+    const hub = await HubProcess.start(temporaryFolder());
     const note = 'y'.repeat(400);
     for (let n = 0; n < 30; n++) {
       await put(

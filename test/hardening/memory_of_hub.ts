@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
-import { HubProcess, newFolder } from '../durability/hub_process.ts';
+import { HubProcess } from '../durability/hub_process.ts';
 import type { TestSettings } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 export const MIB = 2 ** 20;
 
 /** A hub in a separate process, whose memory can be measured. */
-export async function startHub(settings: TestSettings = {}, folder = newFolder()): Promise<HubProcess> {
+export async function startHub(settings: TestSettings = {}, folder = temporaryFolder()): Promise<HubProcess> {
   const hub = await HubProcess.start(folder, settings);
   // The first requests allocate memory that remains.
   for (let n = 0; n < 20; n++) await hub.get('/version');

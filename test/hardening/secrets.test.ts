@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { ConfigError } from '../../src/config/collect.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { KEYS, settingOf } from '../../src/config/schema.ts';
-import { HubProcess, newFolder } from '../durability/hub_process.ts';
+import { HubProcess } from '../durability/hub_process.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const SECRET = 'correct horse battery staple';
 const SECRETS = KEYS.filter((key) => settingOf(key).secret === true);
@@ -19,7 +20,7 @@ test('Every setting named password, secret or key text is secret', () => {
 
 test('A secret is neither in the log nor in /health/system and /metrics', async () => {
   const settings = Object.fromEntries(SECRETS.map((key) => [key, `${SECRET} ${key}`]));
-  const hub = await HubProcess.start(newFolder(), { ...settings, severity_level: 'Trace', mqtt_user: 'hub' });
+  const hub = await HubProcess.start(temporaryFolder(), { ...settings, severity_level: 'Trace', mqtt_user: 'hub' });
   const health = await hub.get('/health/system');
   assert.equal(health?.status, 200);
   for (const key of SECRETS) assert.match(health?.body.config, new RegExp(`^${key}: "?\\*\\*\\*`, 'm'));

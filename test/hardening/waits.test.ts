@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { WebSocket } from 'ws';
-import { HubProcess, newFolder } from '../durability/hub_process.ts';
+import { HubProcess } from '../durability/hub_process.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { type Waits, waitsDuring } from '../support/waits.ts';
 
 /**
@@ -36,7 +37,7 @@ const MANY = JSON.stringify(Array.from({ length: 37_000 }, (_, n) => location(n)
 const LOCATIONS = Buffer.from(MANY);
 const numbered = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [String(n * 7), n]));
 
-const hub = await HubProcess.start(newFolder());
+const hub = await HubProcess.start(temporaryFolder());
 
 async function send(method: string, path: string, body: Uint8Array): Promise<{ status: number; text: string }> {
   const reply = await fetch(`${hub.base}${path}`, { method, body: body as Uint8Array<ArrayBuffer> });

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, truncateSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readdirSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Erasure } from '../../src/history/erasure.ts';
 import { HISTORY_TOPICS } from '../../src/model/history.ts';
 import { EVER } from '../../src/history/queries/query.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { Bench, EVERYTHING, NOW_MS } from './recorded_places.ts';
 
 const CHILD = new URL('./erasing_child.ts', import.meta.url).pathname;
@@ -129,8 +129,7 @@ test('An erasure whose process is killed before any of its steps is done after a
   source.add(...[ANNA, BERND].map((id) => ({ id, timeMs: NOW_MS, topic: 'motions' as const })));
   source.recorder.events('collision_events', [collision(ANNA, BERND), collision(BERND, 'carl')]);
   await source.recorder.close();
-  const parent = mkdtempSync(join(tmpdir(), 'hub-erasure-'));
-  t.after(() => rmSync(parent, { recursive: true, force: true }));
+  const parent = temporaryFolder();
   const erasure = erasureOf();
   let interrupted = 0;
   const isErasedAt = async (step: number): Promise<boolean> => {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -13,8 +12,9 @@ import { lend } from '../../src/model/borrowed.ts';
 import { HISTORY_TOPICS, type HistoryHealth } from '../../src/model/history.ts';
 import { schedule } from '../../src/time/clock.ts';
 import { smallDisk } from '../durability/full_disk.ts';
-import { HubProcess, locationOf, newFolder, randomFrom } from '../durability/hub_process.ts';
+import { HubProcess, locationOf, randomFrom } from '../durability/hub_process.ts';
 import { openTestHub } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { EVERYTHING, NOW_MS, placeBytes, rowsBelow } from './recorded_places.ts';
 
 /** Timeout of the conditions that a test waits for. */
@@ -46,7 +46,7 @@ async function sendUntilGone(hub: HubProcess, first: number): Promise<number> {
 }
 
 test('A hub that dies while it writes its history leaves complete files, with all rows except the last ones', async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const settings = { history: true, history_properties: true, history_flush_interval: 100 };
   const random = randomFrom(18);
   let first = 0;
@@ -99,7 +99,7 @@ test('A hub continues when its history is full, warns once, and records everythi
     return;
   }
   const history = join(disk.folder, 'history');
-  const hub = await HubProcess.start(newFolder(), {
+  const hub = await HubProcess.start(temporaryFolder(), {
     history: true,
     history_path: history,
     history_flush_interval: 200,
@@ -124,7 +124,7 @@ test('A hub continues when its history is full, warns once, and records everythi
 });
 
 test('A hub continues with a warning if a file has the path of its history folder', async (t) => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   writeFileSync(join(folder, 'taken'), '');
   const hub = await openTestHub({ history: true, history_path: join(folder, 'taken') });
   t.after(hub.close);
@@ -142,7 +142,7 @@ function openHistory(
   context: TestContext,
   more: Partial<HistoryDeps> = {},
 ): { history: History; logged: string[]; folder: string } {
-  const folder = mkdtempSync(join(tmpdir(), 'hub-history-'));
+  const folder = temporaryFolder();
   const logged: string[] = [];
   const log = { info: (text: string) => void logged.push(text), warn: (text: string) => void logged.push(text) };
   const history = new History(
@@ -158,7 +158,6 @@ function openHistory(
   history.start();
   context.after(async () => {
     await history.close();
-    rmSync(folder, { recursive: true, force: true });
   });
   return { history, logged, folder: join(folder, 'history') };
 }
@@ -200,8 +199,7 @@ test('History that is closed while its thread writes waits for it, and has writt
 });
 
 test('A pool that is closed during a query, even an overlong one, does not keep the process alive', async (context) => {
-  const folder = mkdtempSync(join(tmpdir(), 'hub-history-'));
-  context.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const path = join(folder, 'part-1.parquet');
   const duck = await Duck.open({ memoryMb: 256, spillFolder: undefined });
   const columns = Object.entries(POSITION_COLUMNS).map(([name, type]) => {

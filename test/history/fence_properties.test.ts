@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import {
@@ -11,6 +10,7 @@ import {
   tidyFenceProperties,
 } from '../../src/history/fence_properties.ts';
 import { openTestHub } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import type { TestHub } from '../support/test_hub.ts';
 import { EVERYTHING, rowsBelow } from './recorded_places.ts';
 
@@ -71,9 +71,8 @@ test('Short properties of a fence are part of each event', async (t) => {
   assert.ok(!existsSync(join(hub.folder, 'history', 'fence_properties')));
 });
 
-test('Long properties are deleted when no event has referred to them within the retention, or when there are too many', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'hub-history-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+test('Long properties are deleted when no event has referred to them within the retention, or when there are too many', () => {
+  const folder = temporaryFolder();
   const store = (json: string, nowMs: number): void =>
     storeFenceProperties(folder, { hash: hashOf(json), json, nowMs });
   const has = (json: string): boolean => referredProperties(folder, referenceTo(hashOf(json))) === json;

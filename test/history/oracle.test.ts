@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -16,6 +14,7 @@ import { filesOf } from '../../src/history/queries/spans.ts';
 import type { HistoryTopic } from '../../src/model/history.ts';
 import { parseTime } from '../../src/model/time.ts';
 import { type Dice, diceOf } from '../support/dice.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const ORACLE = fileURLToPath(new URL('oracle.py', import.meta.url));
 const hasPython = spawnSync('python3', ['--version']).status === 0;
@@ -242,11 +241,10 @@ interface Bed {
 }
 
 async function openBed(t: TestContext, dice: Dice): Promise<Bed> {
-  const folder = await mkdtemp(join(tmpdir(), 'hub-history-'));
+  const folder = temporaryFolder();
   const duck = await Duck.open({ memoryMb: 256, spillFolder: undefined });
   t.after(async () => {
     duck.close();
-    await rm(folder, { recursive: true });
   });
   const [places, fixes] = [randomPlaces(dice, ['a', 'b', "c'd"]), randomPlaces(dice, ['tag-a', 'free'])];
   const events = randomEvents(dice);

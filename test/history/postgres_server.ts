@@ -1,12 +1,12 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, chownSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { freePort } from '../../bench/process/free_port.ts';
 import { listens } from '../../bench/process/listens.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const INSTALLED = '/usr/lib/postgresql';
 const LOOK_MS = 50;
@@ -41,7 +41,7 @@ export class PostgresServer {
   }
 
   static async start(): Promise<PostgresServer> {
-    const folder = mkdtempSync(join(tmpdir(), 'hub-postgres-'));
+    const folder = temporaryFolder();
     const { uid, gid } = owner();
     chmodSync(folder, 0o700);
     if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
@@ -87,7 +87,6 @@ export class PostgresServer {
 
   async close(): Promise<void> {
     await this.kill();
-    rmSync(this.#folder, { recursive: true, force: true });
   }
 
   async #answers(): Promise<boolean> {

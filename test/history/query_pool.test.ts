@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { after, before, describe, type TestContext, test } from 'node:test';
+import { before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { COLUMNS, copyTo } from '../../src/history/columns.ts';
 import { Duck } from '../../src/history/duck.ts';
@@ -14,6 +13,7 @@ import { IDLE_MS, type PoolDeps, type PoolSettings, QueryPool } from '../../src/
 import type { HistoryQuery } from '../../src/history/queries/query.ts';
 import { schedule } from '../../src/time/clock.ts';
 import { openTestHub } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { NOW_MS } from './recorded_places.ts';
 
 const VISITS = 20_000;
@@ -104,11 +104,10 @@ describe('Queries of history', () => {
   let file: HistoryFile;
   let circle: HistoryFile;
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'hub-history-'));
+    folder = temporaryFolder();
     file = await writeVisits(folder);
     circle = await writeCircle(folder);
   });
-  after(() => rmSync(folder, { recursive: true, force: true }));
 
   /** A pool, and the leases that it still holds. */
   function openPool(context: TestContext, settings: Partial<PoolSettings> = {}, more: Partial<PoolDeps> = {}) {

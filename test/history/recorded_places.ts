@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Fix } from '../../src/core/location/fix.ts';
@@ -11,6 +9,7 @@ import { Recorder } from '../../src/history/recorder.ts';
 import { look } from '../../src/model/borrowed.ts';
 import { HISTORY_TOPICS, type HistoryTopic } from '../../src/model/history.ts';
 import { newRecordBuffer } from '../../src/wire/location_record.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 export const EVERYTHING = { topics: HISTORY_TOPICS, fromMs: -1e14, toMs: 1e14 };
 /** Start of an hour. */
@@ -75,7 +74,7 @@ export class Bench {
   readonly #timers: { readonly intervalMs: number; readonly callback: () => void }[] = [];
 
   constructor(context: TestContext, { waitingBytesMax, ...settings }: BenchSettings = {}) {
-    const parent = mkdtempSync(join(tmpdir(), 'hub-history-'));
+    const parent = temporaryFolder();
     this.folder = settings.folder ?? join(parent, 'history');
     this.recorder = new Recorder(
       {
@@ -95,7 +94,6 @@ export class Bench {
     );
     context.after(async () => {
       await this.recorder.close();
-      rmSync(parent, { recursive: true, force: true });
     });
     this.recorder.start();
   }

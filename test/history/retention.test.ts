@@ -100,7 +100,7 @@ test('Recorder warns at the start of each run of outdated rows, and records the 
 test('replay warns before it sends locations that are older than the hub retains, unless it restamps them', async (t) => {
   const hub = await openTestHub({ history: true, history_retention_days: 1 });
   t.after(hub.close);
-  const file = temporaryFile(t, 'old.ndjson', `${JSON.stringify(location(3))}\n`);
+  const file = temporaryFile('old.ndjson', `${JSON.stringify(location(3))}\n`);
   const replay = (...more: string[]) =>
     runCli('replay', '--locations', file, '--speed', 'max', '--hub', hub.origin, ...more);
   const { code, err } = await replay();

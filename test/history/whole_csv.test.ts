@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { get as request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { COLUMNS, copyTo } from '../../src/history/columns.ts';
 import { Duck } from '../../src/history/duck.ts';
 import { HOUR_MS, pathOf } from '../../src/history/layout.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { NOW_MS } from './recorded_places.ts';
 
 /** More than a reply lists by default, and more than are fetched at once. Some of them have equal times. */
@@ -34,13 +34,12 @@ describe('History in CSV', () => {
   let folder: string;
   let hub: TestHub;
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'hub-history-'));
+    folder = temporaryFolder();
     await writePlaces(folder);
     hub = await openTestHub({ history: true, history_path: folder, history_retention_days: 36_500 });
   });
   after(async () => {
     await hub.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   test('has all positions without a limit, one header, and no further pages', async () => {

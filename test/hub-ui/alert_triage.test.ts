@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { violationsIn } from '../support/axe.ts';
 import { openPage, openUiHub, type PageOptions, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 import type { TestHub, TestSettings } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { createSite, DOCK, FORKLIFT, move } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
@@ -15,8 +14,7 @@ const skip = WITHOUT_BROWSER ?? false;
 const FOCUSED = "document.activeElement.closest('[data-row]')?.querySelector('strong').textContent";
 
 async function openSite(t: TestContext, settings: TestSettings = {}): Promise<TestHub> {
-  const folder = await mkdtemp(join(tmpdir(), 'hub-ui-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const hub = await openUiHub(t, settings, { folder });
   await createSite(hub);
   return hub;

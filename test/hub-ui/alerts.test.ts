@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import type { AlertRule } from '../../src/model/alert.ts';
 import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { createSite, DOCK, FORKLIFT, move } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
@@ -163,8 +161,7 @@ test('Rules on speeds, gates and distances are built as sentences, with a schedu
 });
 
 test('Every page warns in red that conditions have no alert, until alerts are cleared', { skip }, async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'hub-ui-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const hub = await openUiHub(t, {}, { folder });
   await createSite(hub);
   const rule = { kind: 'entry', fence_ids: [DOCK.id], object_type: 'location_provider' };

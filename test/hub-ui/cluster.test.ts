@@ -5,8 +5,9 @@ import { freePort } from '../../bench/process/free_port.ts';
 import { ensureBuilt } from '../../bench/ui/hub_child.ts';
 import { Balancer } from '../cluster/balancer.ts';
 import { testNats } from '../cluster/test_nats.ts';
-import { HubProcess, locationOf, newFolder } from '../durability/hub_process.ts';
+import { HubProcess, locationOf } from '../durability/hub_process.ts';
 import { openPage, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { CELLAR, FORKLIFT } from './ui_site.ts';
 
 const ends: (() => void)[] = [];
@@ -33,7 +34,7 @@ async function openCluster(t: TestContext) {
       cluster_hub_name: name,
       cluster_journal_max_size: 16,
     };
-    return HubProcess.start(newFolder(atEnd), settings, atEnd);
+    return HubProcess.start(temporaryFolder(), settings, atEnd);
   };
   const a = await start('a');
   const balancer = await Balancer.open({ ports: Object.values(ports) });
@@ -163,7 +164,7 @@ test('Pages reconnect to another hub when theirs is shut down', { skip }, async 
 
 test('A single hub shows no cluster information', { skip }, async (t) => {
   ensureBuilt();
-  const hub = await HubProcess.start(newFolder(atEnd), {}, atEnd);
+  const hub = await HubProcess.start(temporaryFolder(), {}, atEnd);
   const page = await openPage(t, `${new URL(hub.base).origin}/hub-ui/operations`);
   await page.getByText('Uptime').waitFor();
   assert.equal(await clusterCard(page).count(), 0);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { withToken } from '../auth/authorized_hub.ts';
 import { runCliIn } from '../cli/run_cli.ts';
 import { ensureBuilt, leavePages, openPage, WITHOUT_BROWSER } from '../support/browser.ts';
 import { openTestHub } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { HALL } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
@@ -20,8 +20,7 @@ viewer:
 
 test('Without an identity server a user signs in by an API key, until it is revoked', { skip }, async (t) => {
   ensureBuilt();
-  const folder = await mkdtemp(join(tmpdir(), 'hub-key-page-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   await writeFile(join(folder, 'permissions.yaml'), PERMISSIONS);
   const { out, err } = await runCliIn(folder, 'keys', 'create', 'First', '--role', 'admin', '--offline');
   assert.equal(err, '');

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { withToken } from '../auth/authorized_hub.ts';
@@ -9,6 +8,7 @@ import { violationsIn } from '../support/axe.ts';
 import { ensureBuilt, leavePages, openPage, openUiHub, WITHOUT_BROWSER } from '../support/browser.ts';
 import { openTestHub } from '../support/running_hub.ts';
 import { walk } from '../history/walk.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { HALL } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
@@ -22,8 +22,7 @@ viewer:
 
 test('A user creates and revokes API keys, and finds that in the audit log', { skip }, async (t) => {
   ensureBuilt();
-  const folder = await mkdtemp(join(tmpdir(), 'hub-keys-page-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   await writeFile(join(folder, 'permissions.yaml'), PERMISSIONS);
   const first = (await runCliIn(folder, 'keys', 'create', 'First', '--role', 'admin', '--offline')).out.trim();
   const hub = await openTestHub({ require_authorization: true }, { folder, isAlone: true });

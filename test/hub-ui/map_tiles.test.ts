@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { type Color, colorsAt, openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 import { tileFile } from '../support/map_tiles.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { inTown, TOWN_TILE, townFile, townTile } from './town_map.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
@@ -90,8 +90,7 @@ test('Vector tiles are drawn in the colors of the theme; without them, the world
 test('A map file next to the configuration is used as the map, and the page reports its errors', {
   skip,
 }, async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'town-'));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const path = join(folder, 'town.pmtiles');
   const hub = await openUiHub(t, { map_tile_url: 'town.pmtiles' }, { folder });
   // The browser logs error responses to the console.

@@ -7,8 +7,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
@@ -19,6 +18,7 @@ import { move } from '../../src/cli/demo/motion.ts';
 import { locationOf } from '../../src/cli/demo/observe.ts';
 import { demoZones } from '../../src/cli/demo/zones.ts';
 import { CATALOGS } from '../../src/hub-ui/languages/catalogs.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { townFile } from './town_map.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -376,7 +376,7 @@ async function takeAlone(browser: Browser, origin: string): Promise<void> {
 
 /** A separate hub, as all its pages show the town map. */
 async function takeTown(take: (views: Readonly<Record<string, string>>, from: string) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'hub-town-'));
+  const folder = temporaryFolder();
   const file = join(folder, 'town.pmtiles');
   writeFileSync(file, townFile());
   const hub = await HubChild.start(folder, { HUB_MAP_TILE_URL: 'town.pmtiles' });
@@ -387,14 +387,13 @@ async function takeTown(take: (views: Readonly<Record<string, string>>, from: st
     await take(LOST_TOWN_VIEWS, new URL(hub.base).origin);
   } finally {
     await hub.stop();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 
 async function main(part = ''): Promise<void> {
   ensureBuilt();
   mkdirSync(FOLDER, { recursive: true });
-  const folder = mkdtempSync(join(tmpdir(), 'hub-screenshots-'));
+  const folder = temporaryFolder();
   const hub = await HubChild.start(folder, { HUB_HISTORY: 'true' });
   const { origin } = new URL(hub.base);
   const executablePath = process.env['HUB_CHROMIUM'] ?? '/usr/bin/chromium';
@@ -440,7 +439,6 @@ async function main(part = ''): Promise<void> {
     demo?.kill('SIGTERM');
     await browser.close();
     await hub.stop();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -11,6 +10,7 @@ import { CLIENT } from '../auth/issuer.ts';
 import { ensureBuilt, leavePages } from '../support/browser.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import { empty } from '../support/shared_hubs.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { DOCK, HALL } from './ui_site.ts';
 
 interface SignedSite {
@@ -71,7 +71,7 @@ export async function openSignedSite(t: TestContext, options: SignedSite = {}): 
 
 async function open({ tokenSeconds, viewerMay = '', ports, pagePrefix = '' }: SignedSite): Promise<Opened> {
   const port = ports?.hub ?? (await freePort());
-  const folder = await mkdtemp(join(tmpdir(), 'hub-signin-'));
+  const folder = temporaryFolder();
   const permissions = await readFile(new URL('../auth/dev/permissions.yaml', import.meta.url), 'utf8');
   await writeFile(join(folder, 'permissions.yaml'), permissions.replace('viewer:\n', `viewer:\n  ${viewerMay}\n`));
   const provider = await openIdentityProvider({
@@ -92,7 +92,6 @@ async function open({ tokenSeconds, viewerMay = '', ports, pagePrefix = '' }: Si
   const close = async (): Promise<void> => {
     await hub.close();
     await provider.close();
-    await rm(folder, { recursive: true, force: true });
   };
   return { hub, provider, close };
 }

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 import type { TestHub } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { openWebhookServer, SIGNING_KEY, verifySignature, type WebhookServer } from '../support/webhook_server.ts';
 import { openSignedSite, signIn } from './signed_site.ts';
 import { createSite, DOCK, move } from './ui_site.ts';
@@ -16,8 +14,7 @@ const TESTS = 2;
 
 /** A hub that may deliver to this machine, and a webhook. */
 async function openSite(t: TestContext): Promise<{ readonly hub: TestHub; readonly server: WebhookServer }> {
-  const folder = await mkdtemp(join(tmpdir(), 'hub-ui-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const hub = await openUiHub(t, { sink_allowed_hosts: ['127.0.0.1'] }, { folder });
   const server = await openWebhookServer();
   t.after(() => server.close());

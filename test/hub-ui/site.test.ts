@@ -1,7 +1,6 @@
 import { errorWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -12,6 +11,7 @@ import { rangeOf, whyNoMap } from '../../src/site/map_file.ts';
 import { kindOfTiles } from '../../src/site/map_tiles.ts';
 import { type SiteSettings, withSite } from '../../src/site/site.ts';
 import { type SiteFile, type SiteFiles, siteFilesIn } from '../../src/site/site_files.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const SETTINGS: SiteSettings = {
   hub_version: '1.2.3',
@@ -179,9 +179,8 @@ for (const [header, size, start, end] of [
   });
 }
 
-test('A page that is built after the start of the hub is served, and is asked for again until then', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'site-'));
-  t.after(() => rm(folder, { recursive: true }));
+test('A page that is built after the start of the hub is served, and is asked for again until then', async () => {
+  const folder = temporaryFolder();
   const built = join(folder, 'built');
   const handle = withSite(() => other, { files: siteFilesIn(built), settings: SETTINGS, refuse });
   const get = (path: string): HttpReply =>
@@ -194,9 +193,8 @@ test('A page that is built after the start of the hub is served, and is asked fo
   assert.deepEqual([get('/hub-ui/').status, String(get('/hub-ui/').body)], [200, '<!doctype html>']);
 });
 
-test('withSite serves ranges of the map file to clients with a valid token', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'map-file-'));
-  t.after(() => rm(folder, { recursive: true }));
+test('withSite serves ranges of the map file to clients with a valid token', async () => {
+  const folder = temporaryFolder();
   const mapFile = join(folder, 'town.pmtiles');
   const askFor = async (range: string | undefined, permitted?: () => Promise<string>): Promise<HttpReply> => {
     const header = (name: string) => (name === 'range' ? range : undefined);

@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { openUiHub } from '../support/browser.ts';
 import { openLine } from '../support/line.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 /** Degrees per meter, approximately, at the hall. */
 const METER_NORTH = 1 / 111_229;
@@ -91,8 +89,7 @@ export async function move(hub: TestHub, provider: string, at: readonly number[]
  * folder.
  */
 export async function openSiteByLine(t: TestContext) {
-  const folder = await mkdtemp(join(tmpdir(), 'hub-ui-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   // It builds the web UI if necessary.
   await openUiHub(t);
   const hub = await openTestHub({}, { folder });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { withToken } from '../auth/authorized_hub.ts';
 import { checkTokenRequests } from '../auth/token_requests.ts';
 import { openTestHub } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const { KEYCLOAK_ISSUER: issuer } = process.env;
 const skip = issuer === undefined && 'it needs a running Keycloak: npm run keycloak';
@@ -13,8 +13,7 @@ const skip = issuer === undefined && 'it needs a running Keycloak: npm run keycl
 test('Tokens of Keycloak are accepted over REST and WebSocket, according to the realm and permissions.yaml', {
   skip,
 }, async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'hub-keycloak-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const permissions = await readFile(new URL('../auth/dev/permissions.yaml', import.meta.url), 'utf8');
   await writeFile(join(folder, 'permissions.yaml'), permissions);
   const config = `${issuer}/.well-known/openid-configuration`;

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openTestHub, type TestHub, type TestSettings } from '../support/running_hub.ts';
 import { TcpProxy } from '../support/tcp_proxy.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { hubId, isComplete, link, linkAt, openHub, type TestLink } from './linked_hubs.ts';
 import { openOmloxServer } from './omlox_server.ts';
 
@@ -110,8 +108,7 @@ test('A link that was cut off continues after its cursor: no event is lost or re
 
 test('A hub that was stopped continues its link after the stored cursor', async (t) => {
   const a = await openFenced(t);
-  const folder = await mkdtemp(join(tmpdir(), 'hub-links-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const before = await openTestHub({}, { folder });
   t.after(before.close);
   await addFence(before);
@@ -150,8 +147,7 @@ test('A changed link continues after its cursor, and a deleted one forgets it', 
 });
 
 test('A link whose cursor is too old counts a gap, and continues with the oldest event', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'hub-links-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const before = await openTestHub({}, { folder });
   t.after(before.close);
   const b = await openFenced(t);

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { TcpProxy } from '../support/tcp_proxy.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { hubId, isComplete, lastLocations, link, linkAt, location, openHub, send } from './linked_hubs.ts';
 
 /** Locations of each hub in the triangle. */
@@ -94,8 +92,7 @@ test('A restored link reads the last location of every object and reports its ou
 
 test('A restarted hub continues its links, and accepts no location a second time', async (t) => {
   const a = await openHub(t);
-  const folder = await mkdtemp(join(tmpdir(), 'hub-links-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const before = await openTestHub({}, { folder });
   t.after(before.close);
   const { id, until } = await link(before, a.base);

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, type TestContext, test } from 'node:test';
 import { openTestHub, type TestHub, type TestSettings } from '../support/running_hub.ts';
 import { inHall } from '../support/scene.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { BROKERS, Broker, whyNo } from './brokers.ts';
 import { connected } from './connected_hub.ts';
 import { TestMqttClient, until } from './mqtt_client.ts';
@@ -60,8 +59,7 @@ describe('A hub with a broker', { skip }, () => {
   });
 
   test('receives messages of QoS 1 that were sent while it was disconnected, but no earlier retained ones', async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'hub-mqtt-'));
-    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const broker = await openBroker(t);
     const client = await openClient(t, broker.port);
     await client.publish(`${PUB}/stale`, onEarth('stale'), { retain: true });
@@ -88,8 +86,7 @@ describe('A hub with a broker', { skip }, () => {
   });
 
   test('reports why it is rejected', async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'hub-mqtt-'));
-    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const passwords = join(folder, 'passwords');
     assert.equal(spawnSync('mosquitto_passwd', ['-c', '-b', passwords, 'hub', 'secret']).status, 0);
     const broker = await openBroker(t, ['allow_anonymous false', `password_file ${passwords}`]);

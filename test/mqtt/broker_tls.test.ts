@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type BrokerSettings, connectBroker } from '../../src/mqtt/broker_connection.ts';
 import type { BrokerTls } from '../../src/mqtt/broker_tls.ts';
 import { makeCertificate, writeCertificate } from '../support/certificates.ts';
 import { openTestHub } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { Broker, whyNo } from './brokers.ts';
 import { connected } from './connected_hub.ts';
 import { until } from './mqtt_client.ts';
@@ -17,7 +17,7 @@ const skip = (await whyNo('mosquitto')) ?? false;
 const DAY_MS = 86_400_000;
 
 describe('A broker that requires certificates', { skip }, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'hub-mqtt-tls-'));
+  const folder = temporaryFolder();
   let broker: Broker;
   let good: BrokerTls;
   const paths = new Map<string, ReturnType<typeof writeCertificate>>();
@@ -43,7 +43,6 @@ describe('A broker that requires certificates', { skip }, () => {
   });
   after(async () => {
     await broker.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const listenerWith = (name: string) => [

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +9,7 @@ import { goInstalled } from '../../bench/process/go_installed.ts';
 import { listens } from '../../bench/process/listens.ts';
 import { MOSQUITTO } from '../../bench/process/mosquitto.ts';
 import { javaVersion, type Libraries, mavenLibraries } from '../support/maven_libraries.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 /** Brokers started by tests, each on its own port, which it keeps across restarts. */
 export const BROKERS = ['mosquitto', 'mochi'] as const;
@@ -48,7 +48,7 @@ export class Broker {
   /** MQTT over WebSocket; only for mosquitto. */
   readonly webSocketPort: number;
   readonly #name: BrokerName;
-  readonly #folder = mkdtempSync(join(tmpdir(), 'hub-broker-'));
+  readonly #folder = temporaryFolder();
   readonly #lines: readonly string[];
   readonly #ofListeners: readonly string[];
   #child: ChildProcess | undefined;
@@ -126,7 +126,6 @@ export class Broker {
 
   async close(): Promise<void> {
     await this.kill();
-    rmSync(this.#folder, { recursive: true, force: true });
   }
 
   #spawned(): ChildProcess | Promise<ChildProcess> {

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { documentOf, readDocuments, section } from '../documents/documents.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const DOCUMENT = 'docs/mqtt.md';
 const CHAPTER = 'The broker';
@@ -15,7 +15,7 @@ export class DocumentedBroker {
   readonly lines: readonly string[];
   /** Passwords by user. */
   readonly passwords: ReadonlyMap<string, string>;
-  readonly #folder = mkdtempSync(join(tmpdir(), 'hub-documented-broker-'));
+  readonly #folder = temporaryFolder();
 
   /** Throws an Error if mosquitto_passwd fails. */
   constructor() {

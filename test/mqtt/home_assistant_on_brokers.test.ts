@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { openTestHub, type TestHub, type TestSettings } from '../support/running_hub.ts';
 import { CART, createScene, FENCE, inHall, LIFT, send } from '../support/scene.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { Broker, whyNo } from './brokers.ts';
 import { connected } from './connected_hub.ts';
 import { checkDocument, rendered } from './home_assistant_schema.ts';
@@ -153,8 +151,7 @@ describe('Home Assistant at mosquitto', { skip }, () => {
   });
 
   test('loses the device of a trackable that was deleted while the broker was not reachable', async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'hub-home-assistant-'));
-    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const broker = await openBroker(t);
     const assistant = await openAssistant(t, broker);
     const first = await openHub(broker, ON, folder);

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { openTestHub, type TestHub, type TestSettings } from '../support/running_hub.ts';
 import { inHall } from '../support/scene.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { Broker, whyNo } from './brokers.ts';
 import { connected } from './connected_hub.ts';
 import { TestMqttClient, until } from './mqtt_client.ts';
@@ -84,8 +82,7 @@ describe('The unified namespace on mosquitto', { skip }, () => {
   });
 
   test('the topic of a trackable is neither taken over nor deleted by another one, also after a restart', async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'hub-uns-'));
-    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const broker = await openBroker(t);
     const display = await TestMqttClient.open(broker.port);
     t.after(() => display.close());

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, describe, test } from 'node:test';
 import { runCliIn } from '../cli/run_cli.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { freePort, installClient, type Line, runClient } from './opcua_client.ts';
 
 const tool = await installClient();
@@ -69,14 +69,8 @@ interface Site {
   readonly trackables: readonly Node[];
 }
 
-async function newFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'hub-opcua-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 async function opened(t: TestContext, settings = {}): Promise<{ hub: TestHub; port: number; folder: string }> {
-  const [port, folder] = [await freePort(), await newFolder(t)];
+  const [port, folder] = [await freePort(), temporaryFolder()];
   const hub = await openTestHub({ opcua_port: port, ...settings }, { isAlone: true });
   t.after(hub.close);
   return { hub, port, folder };
@@ -182,7 +176,7 @@ describe('A client of OPC UA in Python', { skip: tool.skip }, () => {
   });
 
   test('sees positions from before the restart of a hub, under the same ids, and cannot change anything', async (t) => {
-    const [port, data, folder] = [await freePort(), await newFolder(t), await newFolder(t)];
+    const [port, data, folder] = [await freePort(), temporaryFolder(), temporaryFolder()];
     const read = () => runClient(tool, 'read', { port, folder });
     const isLocated = ({ trackables }: Site) => trackables[0]?.has['GlobalLocation']?.status === 'Good';
     const shown = ({ trackables }: Site) =>
@@ -221,7 +215,7 @@ describe('A client of OPC UA in Python', { skip: tool.skip }, () => {
   });
 
   test('needs an API key that permits to read everything, and loses its session with the key', async (t) => {
-    const [port, folder, data] = [await freePort(), await newFolder(t), await newFolder(t)];
+    const [port, folder, data] = [await freePort(), temporaryFolder(), temporaryFolder()];
     await writeFile(join(data, 'permissions.yaml'), PERMISSIONS);
     const created = await runCliIn(data, 'keys', 'create', 'First', '--role', 'admin', '--offline');
     assert.equal(created.code, 0, created.err);
@@ -265,7 +259,7 @@ describe('A client of OPC UA in Python', { skip: tool.skip }, () => {
     const { port, folder } = await opened(t);
     // Creates the certificate.
     await runClient(tool, 'read', { port, folder });
-    const trustedFolder = await newFolder(t);
+    const trustedFolder = temporaryFolder();
     await copyFile(join(folder, 'client.der'), join(trustedFolder, 'client.der'));
     const trusted = await opened(t, { opcua_trusted_clients_path: trustedFolder });
     const [line] = await runClient(tool, 'read', { port: trusted.port, folder });

@@ -1,20 +1,14 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { makeCertificate, writeCertificate } from '../support/certificates.ts';
 import { openTestHub } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { freePort } from './opcua_client.ts';
-
-async function newFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'hub-opcua-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** Sends the first message of OPC UA over TCP, and resolves to the type of the reply. */
 async function greeted(port: number): Promise<string> {
@@ -33,7 +27,7 @@ async function greeted(port: number): Promise<string> {
 }
 
 test('A hub with a port for OPC UA listens on it until it is closed, and creates a certificate once', async (t) => {
-  const [port, folder] = [await freePort(), await newFolder(t)];
+  const [port, folder] = [await freePort(), temporaryFolder()];
   const certificates: string[] = [];
   for (let start = 0; start < 2; start++) {
     const hub = await openTestHub({ opcua_port: port }, { isAlone: true, folder });
@@ -49,7 +43,7 @@ test('A hub with a port for OPC UA listens on it until it is closed, and creates
 });
 
 test('A hub without such a port starts no thread and creates no files for it', async (t) => {
-  const folder = await newFolder(t);
+  const folder = temporaryFolder();
   const hub = await openTestHub({}, { isAlone: true, folder });
   t.after(hub.close);
   assert.ok(!existsSync(join(folder, 'opcua')));
@@ -57,9 +51,9 @@ test('A hub without such a port starts no thread and creates no files for it', a
 });
 
 test('A setting with which the server cannot start stops the start of the hub, and names itself', async (t) => {
-  const folder = await newFolder(t);
+  const folder = temporaryFolder();
   const { certificatePath, keyPath } = writeCertificate(folder, await makeCertificate());
-  const [empty, missing] = [await newFolder(t), join(folder, 'missing.pem')];
+  const [empty, missing] = [temporaryFolder(), join(folder, 'missing.pem')];
   const wrong = join(empty, 'notes.txt');
   await writeFile(wrong, 'nothing');
   const taken = createServer().listen(0, '127.0.0.1');
@@ -91,7 +85,7 @@ test('A setting with which the server cannot start stops the start of the hub, a
       /^opcua_trusted_clients_path: .* contains no \.pem, \.crt, \.cer or \.der file/,
     ],
   ] as const) {
-    const opening = openTestHub({ opcua_port: port, ...settings }, { isAlone: true, folder: await newFolder(t) });
+    const opening = openTestHub({ opcua_port: port, ...settings }, { isAlone: true, folder: temporaryFolder() });
     await assert.rejects(opening, ({ message: found }: Error) => {
       assert.match(found, message);
       return true;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, readSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { type Program, usesHub } from './uses_hub.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -39,9 +39,8 @@ interface Config {
 }
 
 describe('The image', { skip }, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'hub-image-'));
+  const folder = temporaryFolder();
   const [root, volume] = [join(folder, 'root'), join(folder, 'volume')];
-  after(() => rmSync(folder, { recursive: true, force: true }));
   let config: Config;
   let layers: Manifest['layers'];
   before(() => {

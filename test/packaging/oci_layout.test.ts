@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { OciLayout } from '../../deploy/packages/oci_layout.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const EPOCH_S = 1_700_000_000;
 const NAME = { name: 'location-hub', version: '1.2.3', created: '2023-11-14T22:13:20Z' };
 
-const folder = mkdtempSync(join(tmpdir(), 'hub-oci-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 /** Writes an image of these files for two architectures. Returns the path of its archive. */
 function archived(own: string, timeS: number): string {

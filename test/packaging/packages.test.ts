@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { usesHub } from './uses_hub.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const MB = 1024 * 1024;
 
-const folder = mkdtempSync(join(tmpdir(), 'hub-packages-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 /** Paths of the built packages, by kind. */
 const built = new Map<string, string>();

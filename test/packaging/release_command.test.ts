@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const VERSION = '97.1.0';
@@ -16,10 +16,9 @@ const AUTHOR = {
 };
 
 /** A copy of the repository, with a history of one commit. */
-const folder = mkdtempSync(join(tmpdir(), 'hub-release-'));
+const folder = temporaryFolder();
 const copy = join(folder, 'copy');
 const out = join(folder, 'out');
-after(() => rmSync(folder, { recursive: true, force: true }));
 
 const env = { ...process.env, ...AUTHOR };
 const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: copy, env, encoding: 'utf8' });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { test } from 'node:test';
 import { ROOT } from '../documents/documents.ts';
 import { openBrowser, WITHOUT_BROWSER } from '../support/browser.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html',
@@ -22,8 +22,7 @@ const TYPES: Readonly<Record<string, string>> = {
 test('The documentation site is built, searched, and shows the API reference of each version', {
   skip: WITHOUT_BROWSER ?? false,
 }, async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'hub-site-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   mkdirSync(join(folder, 'api-reference/0.0.9'), { recursive: true });
   writeFileSync(join(folder, 'api-reference/0.0.9/index.html'), 'earlier');
   const args = ['deploy/site/command.ts', '--out', folder];

@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { generators } from './generators.ts';
 import { SDK } from './sdk_document.ts';
 
 // `npm run generate:sdk`: makes the generated files of the SDKs again, with generators that it downloads.
-const folder = mkdtempSync(join(tmpdir(), 'sdk-'));
+const folder = temporaryFolder();
 for (const { path, skip, generate } of await generators()) {
   if (skip !== false) {
     process.exitCode = 1;
@@ -19,4 +17,3 @@ for (const { path, skip, generate } of await generators()) {
   await writeFile(SDK + path, text);
   console.log(`sdk/${path} is written`);
 }
-rmSync(folder, { recursive: true });

@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../../bench/process/free_port.ts';
 import { NatsServers } from '../../bench/process/nats_server.ts';
 import { Balancer } from '../cluster/balancer.ts';
-import { type Answered, type AtEnd, HubProcess, newFolder, requestAt } from '../durability/hub_process.ts';
+import { type Answered, type AtEnd, HubProcess, requestAt } from '../durability/hub_process.ts';
 import type { TestSettings } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const POLL_MS = 50;
 const START_MS = 120_000;
@@ -72,7 +73,7 @@ export async function openClusteredHubs({ hubs: count, program, random, atEnd }:
 
 /** Returns a function that starts a hub with a port and a folder of its own, and resolves when the hub serves. */
 async function restartable(settings: TestSettings, atEnd: AtEnd): Promise<() => Promise<HubProcess>> {
-  const [folder, port] = [newFolder(atEnd), await freePort()];
+  const [folder, port] = [temporaryFolder(), await freePort()];
   const own = 'cluster_servers' in settings ? { cluster_client_url: `http://127.0.0.1:${port}` } : {};
   return async () => {
     const hub = await HubProcess.start(folder, { ...settings, ...own, port }, atEnd);

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -12,6 +11,7 @@ import { installed, run, runInstall } from '../clients/generators/tools.ts';
 import { documentOf } from '../documents/documents.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import { CART, createScene, FENCE, inHall, send } from '../support/scene.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { SDK } from './sdk_document.ts';
 
 const MODULES = new URL('../../node_modules/', import.meta.url).pathname;
@@ -51,7 +51,7 @@ describe('The nodes for Node-RED', { skip: nodeRed.skip, timeout: TEST_MS }, () 
   let hub: TestHub;
   let skip: string | undefined;
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'node-red-'));
+    folder = temporaryFolder();
     hub = await openTestHub();
     await createScene(hub);
     skip = await packed().then(
@@ -61,7 +61,6 @@ describe('The nodes for Node-RED', { skip: nodeRed.skip, timeout: TEST_MS }, () 
   });
   after(async () => {
     await hub.close();
-    await rm(folder, { recursive: true, force: true });
   });
 
   /** Packs the SDK and the nodes, and installs both in the folder, which becomes a user directory of Node-RED. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { installed, run, runInstall } from '../clients/generators/tools.ts';
 import { openTestHub } from '../support/running_hub.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { SDK } from './sdk_document.ts';
 
 const NOTEBOOK = new URL('../../docs/dwell-times.ipynb', import.meta.url);
@@ -37,8 +37,7 @@ test('The cells of docs/dwell-times.ipynb compute dwell times with a hub, from i
     codes.every(({ outputs }) => outputs?.length === 0),
     'the notebook is stored without outputs',
   );
-  const cwd = await mkdtemp(join(tmpdir(), 'notebook-'));
-  t.after(() => rm(cwd, { recursive: true, force: true }));
+  const cwd = temporaryFolder();
   const hub = await openTestHub({ history: true });
   t.after(() => hub.close());
   const program = codes.map(({ source }) => source.join(''));

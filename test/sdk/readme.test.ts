@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import { run, runInstall } from '../clients/generators/tools.ts';
 import { documentOf } from '../documents/documents.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { SDK } from './sdk_document.ts';
 
 const MODULES = new URL('../../node_modules/', import.meta.url).pathname;
@@ -25,14 +25,13 @@ describe('The README', () => {
   let hub: TestHub;
   const tokens = createServer((_request, response) => response.end('{"access_token":"any","expires_in":60}'));
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'sdk-'));
+    folder = temporaryFolder();
     hub = await openTestHub({ history: true });
     await new Promise<void>((resolve) => tokens.listen(0, '127.0.0.1', resolve));
   });
   after(async () => {
     tokens.close();
     await hub.close();
-    await rm(folder, { recursive: true, force: true });
   });
 
   test('of the TypeScript SDK has programs that work with the packed package in a fresh folder', async (t) => {

@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { Admin, Consumer } from '@platformatic/kafka';
 import { OutgoingTargets } from '../../src/entities/outgoing_targets.ts';
@@ -10,6 +7,7 @@ import { openSender } from '../../src/sinks/open_sender.ts';
 import type { Sender, SenderDeps } from '../../src/sinks/sender.ts';
 import { schedule } from '../../src/time/clock.ts';
 import { makeCertificate } from '../support/certificates.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { KAFKA_USER, KafkaProcess, kafkaLibraries } from './kafka_process.ts';
 
 const libraries = kafkaLibraries();
@@ -17,13 +15,12 @@ const skip = 'missing' in libraries ? `no Kafka: ${libraries.missing}` : false;
 let kafka: KafkaProcess;
 
 if ('folder' in libraries) {
-  const folder = mkdtempSync(join(tmpdir(), 'hub-kafka-'));
+  const folder = temporaryFolder();
   before(async () => {
     kafka = await KafkaProcess.start(libraries.folder, folder);
   });
   after(async () => {
     await kafka.kill();
-    rmSync(folder, { recursive: true, force: true });
   });
 }
 

@@ -5,8 +5,8 @@ import { openStore } from '../../src/store/open.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { copiedRows } from '../../src/wire/store_messages.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { testStoreContract } from './contract.ts';
-import { folderFor } from './folder.ts';
 
 testStoreContract({
   name: 'MemoryStore',
@@ -18,16 +18,16 @@ testStoreContract({
 
 testStoreContract({
   name: 'SqliteStore',
-  place(context) {
-    const path = join(folderFor(context), 'data.dat');
+  place() {
+    const path = join(temporaryFolder(), 'data.dat');
     return { open: async () => later(new SqliteStore(path, randomUUID)) };
   },
 });
 
 testStoreContract({
   name: 'openStore',
-  place(context) {
-    const path = join(folderFor(context), 'data.dat');
+  place() {
+    const path = join(temporaryFolder(), 'data.dat');
     return { open: () => openStore({ path }) };
   },
 });

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import type { StoredRow } from '../../src/core/item.ts';
 import type { EntityWrite, StoredState } from '../../src/core/entity_write.ts';
 import { StartupError } from '../../src/errors.ts';
 import { reportOn } from '../../src/store/report.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
-import { folderFor } from './folder.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { row, sorted } from './rows.ts';
 import { makeVersion1 } from './version_1.ts';
 
@@ -23,8 +23,8 @@ const PAIR: StoredRow = { kind: 'collision', id: '["cart","lift"]', startMs: 5, 
 const TAGS = 90;
 const ROWS = [...Array.from({ length: TAGS }, (_, number) => row(number)), PAIR];
 
-function filled(context: TestContext): string {
-  const path = join(folderFor(context), 'data.dat');
+function filled(): string {
+  const path = join(temporaryFolder(), 'data.dat');
   const store = new SqliteStore(path, () => 'the-id-of-this-hub');
   store.commit({ entities: [...ENTITIES, SETTING], rows: ROWS });
   store.close();
@@ -36,8 +36,8 @@ function filled(context: TestContext): string {
 }
 
 /** Database of a killed hub, whose rows are still in the log. */
-function killed(context: TestContext): string {
-  const [path, copy] = [join(folderFor(context), 'data.dat'), join(folderFor(context), 'data.dat')];
+function killed(): string {
+  const [path, copy] = [join(temporaryFolder(), 'data.dat'), join(temporaryFolder(), 'data.dat')];
   const store = new SqliteStore(path, () => 'the-id-of-this-hub');
   store.commit({ entities: ENTITIES, rows: ROWS.slice(0, 30) });
   store.commit({ entities: [], rows: ROWS.slice(30) });
@@ -102,8 +102,8 @@ const DAMAGES: readonly { what: string; text: string; names: string; gone: (kept
 ];
 
 for (const { what, text, names, gone } of DAMAGES) {
-  test(`A start names ${what} that has changed in the file, and continues without it with acceptLoss`, (context) => {
-    const path = filled(context);
+  test(`A start names ${what} that has changed in the file, and continues without it with acceptLoss`, () => {
+    const path = filled();
     change(path, text);
     const message =
       `Cannot use the database ${path}: 1 damaged row, ${names}: npm run hub -- restore FILE puts a backup in its place, ` +
@@ -121,8 +121,8 @@ for (const { what, text, names, gone } of DAMAGES) {
   });
 }
 
-test('A start names rows in the log that have changed in the file, and continues without them with acceptLoss', (context) => {
-  const path = killed(context);
+test('A start names rows in the log that have changed in the file, and continues without them with acceptLoss', () => {
+  const path = killed();
   const { counts, problems } = reportOn(path);
   assert.deepEqual([counts.get('last locations'), problems], [TAGS, []]);
   change(path, '8.400012');
@@ -135,8 +135,8 @@ test('A start names rows in the log that have changed in the file, and continues
   assert.deepEqual(inOrder(served(path)), inOrder(kept));
 });
 
-test('The check names blocks of the logs that have changed in the file', (context) => {
-  const path = join(folderFor(context), 'data.dat');
+test('The check names blocks of the logs that have changed in the file', () => {
+  const path = join(temporaryFolder(), 'data.dat');
   const store = new SqliteStore(path, randomUUID);
   for (const first of [7, 10, 13]) {
     const bytes = Buffer.from(`events from ${first} on`);
@@ -155,8 +155,8 @@ test('The check names blocks of the logs that have changed in the file', (contex
   ]);
 });
 
-test('A start names ten of many damaged rows, and their number', (context) => {
-  const path = filled(context);
+test('A start names ten of many damaged rows, and their number', () => {
+  const path = filled();
   const db = new Database(path);
   db.exec("UPDATE last_known SET location = location || ' '");
   db.close();
@@ -166,8 +166,8 @@ test('A start names ten of many damaged rows, and their number', (context) => {
   );
 });
 
-test('A start fails if the id of the hub has changed in the file', (context) => {
-  const path = filled(context);
+test('A start fails if the id of the hub has changed in the file', () => {
+  const path = filled();
   change(path, 'the-id-of-this-hub');
   assert.throws(() => served(path), /1 damaged row, the file's own "hub_id" \(meta\): npm/);
   served(path, { acceptLoss: true });
@@ -178,9 +178,9 @@ for (const [name, make] of [
   ['For any changed bit of the file, a start serves the stored data or reports in one line that it cannot', filled],
   ['Whatever bit of the file of a hub that was killed changes, the same holds', killed],
 ] as const) {
-  test(name, (context) => {
-    const path = make(context);
-    const copy = join(folderFor(context), 'data.dat');
+  test(name, () => {
+    const path = make();
+    const copy = join(temporaryFolder(), 'data.dat');
     const bytes = readFileSync(path);
     const whole = inOrder(served(path));
     let refusals = 0;
@@ -203,8 +203,8 @@ for (const [name, make] of [
   });
 }
 
-test('A migration adds a checksum to each existing row', (context) => {
-  const path = join(folderFor(context), 'data.dat');
+test('A migration adds a checksum to each existing row', () => {
+  const path = join(temporaryFolder(), 'data.dat');
   makeVersion1(path, {
     entities: [...ENTITIES, SETTING],
     rows: Array.from({ length: 60 }, (_, number) => row(number)),
@@ -215,9 +215,9 @@ test('A migration adds a checksum to each existing row', (context) => {
   assert.throws(() => served(path), /zone "hall" \(entity\)/);
 });
 
-test('Rows that are overwritten, deleted and written again have correct checksums', (context) => {
-  const path = filled(context);
-  const copy = join(folderFor(context), 'data.dat');
+test('Rows that are overwritten, deleted and written again have correct checksums', () => {
+  const path = filled();
+  const copy = join(temporaryFolder(), 'data.dat');
   const store = new SqliteStore(path, randomUUID);
   const changed = [row(3, { atMs: 1_800_000_000_000.5 }), { kind: 'provider', id: 'tag-4', gone: true } as const];
   store.commit({ entities: [{ ...entity('zone', 'hall'), text: '{"id":"hall","name":"倉庫 🚚"}' }], rows: changed });

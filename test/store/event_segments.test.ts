@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { backUp } from '../../src/store/backup.ts';
 import { segmentPath, segmentsOf } from '../../src/store/event_segments.ts';
@@ -21,7 +21,7 @@ import { reportOn } from '../../src/store/report.ts';
 import { restore } from '../../src/store/restore.ts';
 import { bytesSum, rowSum } from '../../src/store/row_sum.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
-import { folderFor } from './folder.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { row } from './rows.ts';
 
 const MIB = 1 << 20;
@@ -63,13 +63,13 @@ function afterStart(path: string, options?: Parameters<typeof opened>[1]): reado
   return found;
 }
 
-function pathFor(context: TestContext): string {
-  return join(folderFor(context), 'data.dat');
+function pathFor(): string {
+  return join(temporaryFolder(), 'data.dat');
 }
 
 /** Copies the files of a hub as a crash leaves them. */
-function crashed(from: string, context: TestContext): string {
-  const to = pathFor(context);
+function crashed(from: string): string {
+  const to = pathFor();
   for (const name of readdirSync(dirname(from))) {
     if (!/(-shm|\.lock)$/.test(name)) copyFileSync(join(dirname(from), name), join(dirname(to), name));
   }
@@ -84,12 +84,12 @@ function losePower(path: string): void {
   writeFileSync(`${path}.running`, JSON.stringify({ boot, commits, synced, sum }));
 }
 
-test('events of committed rows, and no others, are in the log after a crash at any commit', (context) => {
-  const path = pathFor(context);
+test('events of committed rows, and no others, are in the log after a crash at any commit', () => {
+  const path = pathFor();
   const store = opened(path);
   for (let position = 1; position <= 6; position++) {
     commit(store, position, { isSynced: position % 2 === 0 });
-    const copy = crashed(path, context);
+    const copy = crashed(path);
     // The bytes of a commit that the crash prevented.
     appendFileSync(segmentPath(copy, 1), Buffer.alloc(50, 'half a frame'));
     const expected = Array.from({ length: position }, (_, index) => index + 1);
@@ -105,7 +105,7 @@ test('events of committed rows, and no others, are in the log after a crash at a
 });
 
 test('the bytes of a failed commit are overwritten, and those of a replaced one are ignored', (context) => {
-  const path = pathFor(context);
+  const path = pathFor();
   const store = opened(path);
   context.after(() => store.close());
   const failing = { first: 1.5, count: 1, timeMs: 1, bytes: Buffer.alloc(10) };
@@ -124,8 +124,8 @@ test('the bytes of a failed commit are overwritten, and those of a replaced one 
   assert.equal(store.logs.events.range().bytes, 300);
 });
 
-test('after a power failure, commits whose events did not reach the disk are reverted, and no others', (context) => {
-  const path = pathFor(context);
+test('after a power failure, commits whose events did not reach the disk are reverted, and no others', () => {
+  const path = pathFor();
   const store = opened(path);
   const ends: number[] = [];
   for (let position = 1; position <= 12; position++) {
@@ -133,7 +133,7 @@ test('after a power failure, commits whose events did not reach the disk are rev
     ends.push(statSync(segmentPath(path, 1)).size);
   }
   for (let reached = 4; reached <= 12; reached++) {
-    const copy = crashed(path, context);
+    const copy = crashed(path);
     const end = ends[reached - 1] as number;
     const bytes = readFileSync(segmentPath(copy, 1));
     // Some file systems write the size first, and zeros for bytes that were lost.
@@ -157,11 +157,11 @@ for (const [what, harm] of [
 ] as const) {
   for (const isPowerLost of [false, true]) {
     const when = isPowerLost ? 'a power failure' : 'a crash';
-    test(`if a segment with synced events is ${what} after ${when}, a start names it, and goes on without them if asked`, (context) => {
-      const running = pathFor(context);
+    test(`if a segment with synced events is ${what} after ${when}, a start names it, and goes on without them if asked`, () => {
+      const running = pathFor();
       const store = opened(running);
       for (const position of [1, 2, 3]) commit(store, position, { isSynced: true });
-      const path = crashed(running, context);
+      const path = crashed(running);
       store.close();
       const segment = segmentPath(path, 1);
       harm(segment);
@@ -183,8 +183,8 @@ for (const [what, harm] of [
   }
 }
 
-test('segments are deleted once no row refers to them', (context) => {
-  const path = pathFor(context);
+test('segments are deleted once no row refers to them', () => {
+  const path = pathFor();
   const store = opened(path);
   for (const position of [1, 2, 3, 4]) commit(store, position, { bytes: LARGE });
   assert.deepEqual(segmentsOf(path), [1, 2, 3, 4]);
@@ -197,7 +197,7 @@ test('segments are deleted once no row refers to them', (context) => {
       [3, 4],
     ],
   );
-  const copy = crashed(path, context);
+  const copy = crashed(path);
   // A crash before the deletion.
   writeFileSync(segmentPath(copy, 2), 'old');
   assert.deepEqual(afterStart(copy), [[3, 4], 4]);
@@ -210,11 +210,11 @@ test('segments are deleted once no row refers to them', (context) => {
   assert.deepEqual(afterStart(path), [[11], 5]);
 });
 
-test('a backup is one file with all events, also while the hub removes them, and is restored with them', async (context) => {
-  const path = pathFor(context);
+test('a backup is one file with all events, also while the hub removes them, and is restored with them', async () => {
+  const path = pathFor();
   const store = opened(path);
   for (const position of [1, 2, 3]) commit(store, position, { bytes: LARGE });
-  const backup = join(folderFor(context), 'hub.bak');
+  const backup = join(temporaryFolder(), 'hub.bak');
   let removals = 0;
   await backUp(path, backup, {
     progress() {
@@ -241,8 +241,8 @@ test('a backup is one file with all events, also while the hub removes them, and
   assert.deepEqual(afterStart(path), [[4], 4]);
 });
 
-test('events of a database of version 7 stay where they are, and new ones go to segments', (context) => {
-  const path = pathFor(context);
+test('events of a database of version 7 stay where they are, and new ones go to segments', () => {
+  const path = pathFor();
   const db = new Database(path);
   db.pragma('journal_mode = WAL');
   migrate(db, { file: path, path, nowMs: 0, newId: randomUUID, steps: STEPS.slice(0, 7) });

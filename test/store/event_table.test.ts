@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { EventBlock } from '../../src/core/entity_write.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
 import { packedRows } from '../../src/wire/store_messages.ts';
-import { folderFor } from './folder.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const NO_ROWS = packedRows([]);
 
@@ -14,7 +14,7 @@ function block(first: number, bytes: number): EventBlock {
 }
 
 test('events of a failed transaction count neither in the log nor in its size', (context) => {
-  const store = new SqliteStore(join(folderFor(context), 'data.dat'), randomUUID);
+  const store = new SqliteStore(join(temporaryFolder(), 'data.dat'), randomUUID);
   context.after(() => store.close());
   const commit = (events: EventBlock, audit?: EventBlock) =>
     store.commit({ entities: [], rows: NO_ROWS, events, ...(audit && { audit }) });

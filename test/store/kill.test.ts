@@ -7,12 +7,12 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { SqliteStore } from '../../src/store/sqlite.ts';
-import { folderFor } from './folder.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const CHILD = new URL('./committing_child.ts', import.meta.url).pathname;
 
-test('openStore retains every acknowledged commit when its process is killed during the next one', async (context) => {
-  const path = join(folderFor(context), 'data.dat');
+test('openStore retains every acknowledged commit when its process is killed during the next one', async () => {
+  const path = join(temporaryFolder(), 'data.dat');
   for (const killAfter of [1, 40, 150]) {
     const child = start('commit', path);
     const lines: string[] = [];
@@ -37,8 +37,8 @@ test('openStore retains every acknowledged commit when its process is killed dur
   }
 });
 
-test('SqliteStore rejects a file in use by another process, and accepts it after that process was killed', async (context) => {
-  const path = join(folderFor(context), 'data.dat');
+test('SqliteStore rejects a file in use by another process, and accepts it after that process was killed', async () => {
+  const path = join(temporaryFolder(), 'data.dat');
   const child = start('hold', path);
   const ended = once(child, 'exit');
   await once(child.stdout ?? assert.fail('no output'), 'data');

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { SqliteStore } from '../../src/store/sqlite.ts';
-import { folderFor } from './folder.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const CHILD = new URL('./committing_child.ts', import.meta.url).pathname;
 
@@ -59,11 +59,11 @@ const WAYS: readonly { what: string; go(path: string, folder: string): string }[
 
 for (const { what, go } of WAYS) {
   test(`SqliteStore rejects the open database of another process, ${what}`, async (context) => {
-    const path = join(folderFor(context), 'data.dat');
+    const path = join(temporaryFolder(), 'data.dat');
     // It was closed once, so that it has no log that another name would not have.
     new SqliteStore(path, randomUUID).close();
     const child = await holder(context, path);
-    const name = go(path, folderFor(context));
+    const name = go(path, temporaryFolder());
     for (const _ of [1, 2]) {
       assert.throws(() => new SqliteStore(name, randomUUID), {
         name: 'StartupError',
@@ -78,7 +78,7 @@ for (const { what, go } of WAYS) {
 }
 
 test('SqliteStore starts during a backup that began before its last hub was killed', async (context) => {
-  const path = join(folderFor(context), 'data.dat');
+  const path = join(temporaryFolder(), 'data.dat');
   const child = await holder(context, path);
   const reader = new Database(path, { readonly: true });
   reader.exec('BEGIN');
@@ -88,8 +88,8 @@ test('SqliteStore starts during a backup that began before its last hub was kill
   reader.close();
 });
 
-test('SqliteStore rejects a database in use if the lock is not that of its last hub', (context) => {
-  const path = join(folderFor(context), 'data.dat');
+test('SqliteStore rejects a database in use if the lock is not that of its last hub', () => {
+  const path = join(temporaryFolder(), 'data.dat');
   new SqliteStore(path, randomUUID).close();
   const reader = new Database(path, { readonly: true });
   reader.exec('BEGIN');

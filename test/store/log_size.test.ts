@@ -7,14 +7,14 @@ import Database from 'better-sqlite3';
 import { openToRead } from '../../src/store/database_file.ts';
 import { openStore } from '../../src/store/open.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
-import { folderFor } from './folder.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { row } from './rows.ts';
 
 const MIB = 1 << 20;
 const rowsAt = (atMs: number) => Array.from({ length: 5000 }, (_, number) => row(number, { atMs }));
 
-test('A log that a long read has protected from checkpoints frees its space after the read', async (context) => {
-  const path = join(folderFor(context), 'data.dat');
+test('A log that a long read has protected from checkpoints frees its space after the read', async () => {
+  const path = join(temporaryFolder(), 'data.dat');
   const store = await openStore({ path });
   await store.commit({ entities: [], rows: rowsAt(1) });
   const reader = openToRead(path);
@@ -32,8 +32,8 @@ test('A log that a long read has protected from checkpoints frees its space afte
   await store.close();
 });
 
-test('A log that has grown is copied in one pass, and its space is freed', (context) => {
-  const path = join(folderFor(context), 'data.dat');
+test('A log that has grown is copied in one pass, and its space is freed', () => {
+  const path = join(temporaryFolder(), 'data.dat');
   const store = new SqliteStore(path, randomUUID);
   // The store thread calls work() after each commit; this test does not.
   for (let commit = 0; commit < 24; commit++) store.commit({ entities: [], rows: rowsAt(commit) });

@@ -14,7 +14,7 @@ import { readStored } from '../../src/store/read_stored.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
 import { joinedParts } from '../../src/store/store.ts';
 import type { Stage } from '../../src/wire/store_messages.ts';
-import { folderFor } from './folder.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { row, sorted } from './rows.ts';
 import { HUB_ID, makeVersion1 } from './version_1.ts';
 
@@ -39,8 +39,8 @@ function old(folder: string): string {
   return path;
 }
 
-test('SqliteStore migrates a file of version 1 to the current version, with all data', (context) => {
-  const path = old(folderFor(context));
+test('SqliteStore migrates a file of version 1 to the current version, with all data', () => {
+  const path = old(temporaryFolder());
   const store = new SqliteStore(path, randomUUID, { nowMs: NOW_MS });
   const kept = store.load();
   store.close();
@@ -48,11 +48,11 @@ test('SqliteStore migrates a file of version 1 to the current version, with all 
   assert.deepEqual(kept.entities, [entities[0], entities[2], entities[4], rules, usage]);
   assert.deepEqual(sorted(kept.rows), sorted(ROWS));
   assert.equal(kept.hubId, HUB_ID);
-  assert.deepEqual(schemaOf(path), schemaOf(fresh(folderFor(context))));
+  assert.deepEqual(schemaOf(path), schemaOf(fresh(temporaryFolder())));
 });
 
 test('SqliteStore leaves a verified copy of the previous version, which an older hub could use', (context) => {
-  const folder = folderFor(context);
+  const folder = temporaryFolder();
   new SqliteStore(old(folder), randomUUID, { nowMs: NOW_MS }).close();
   assert.deepEqual(readdirSync(folder).sort(), ['data.dat', ...BACKUPS, 'data.dat.lock'].sort());
   const copy = new Database(join(folder, BACKUP), { readonly: true });
@@ -65,7 +65,7 @@ test('SqliteStore leaves a verified copy of the previous version, which an older
 });
 
 test('A migration is recorded in the file, and a second start repeats none', (context) => {
-  const folder = folderFor(context);
+  const folder = temporaryFolder();
   const path = old(folder);
   for (let start = 0; start < 2; start++) new SqliteStore(path, randomUUID, { nowMs: NOW_MS }).close();
   const db = new Database(path, { readonly: true });
@@ -79,10 +79,10 @@ test('A migration is recorded in the file, and a second start repeats none', (co
   assert.equal(readdirSync(folder).filter((name) => name.endsWith('.bak')).length, BACKUPS.length);
 });
 
-test('A file of version 1 is migrated with the contents of a log that was not written back', (context) => {
-  const folder = folderFor(context);
+test('A file of version 1 is migrated with the contents of a log that was not written back', () => {
+  const folder = temporaryFolder();
   const path = join(folder, 'data.dat');
-  const source = join(folderFor(context), 'data.dat');
+  const source = join(temporaryFolder(), 'data.dat');
   makeVersion1(source, { entities: [zone('a')] });
   const db = new Database(source);
   db.pragma('wal_autocheckpoint = 0');
@@ -107,8 +107,8 @@ const failing: MigrationStep = {
   },
 };
 
-test('A failed step restores the copy and ends the start with one plain line; earlier steps persist', (context) => {
-  const folder = folderFor(context);
+test('A failed step restores the copy and ends the start with one plain line; earlier steps persist', () => {
+  const folder = temporaryFolder();
   const path = old(folder);
   const db = openFile(path);
   const again = () => migrate(db, { file: path, path, newId: randomUUID, nowMs: NOW_MS, steps: [...STEPS, failing] });
@@ -128,8 +128,8 @@ test('A failed step restores the copy and ends the start with one plain line; ea
   store.close();
 });
 
-test('A step with a damaged result counts as failed', (context) => {
-  const path = old(folderFor(context));
+test('A step with a damaged result counts as failed', () => {
+  const path = old(temporaryFolder());
   const db = openFile(path);
   const damaging: MigrationStep = {
     version: NEXT,
@@ -151,8 +151,8 @@ test('A step with a damaged result counts as failed', (context) => {
   new SqliteStore(path, randomUUID).close();
 });
 
-test('Nothing is migrated if no copy can be made', (context) => {
-  const folder = folderFor(context);
+test('Nothing is migrated if no copy can be made', () => {
+  const folder = temporaryFolder();
   const path = old(folder);
   const before = digest(path);
   // The folder of the copy does not exist.
@@ -165,10 +165,10 @@ test('Nothing is migrated if no copy can be made', (context) => {
   assert.deepEqual(digest(path), before);
 });
 
-test('Steps are reported in order, up to completion', async (context) => {
+test('Steps are reported in order, up to completion', async () => {
   const stages: Stage[] = [];
   const store = await openStore(
-    { path: old(folderFor(context)), startedMs: NOW_MS },
+    { path: old(temporaryFolder()), startedMs: NOW_MS },
     { stage: (stage) => stages.push(stage) },
   );
   await store.close();
@@ -179,12 +179,12 @@ test('Steps are reported in order, up to completion', async (context) => {
   assert.equal(parts.at(-1), 1);
 });
 
-test('The steps are numbered without a gap, and together they create a new file', (context) => {
+test('The steps are numbered without a gap, and together they create a new file', () => {
   assert.deepEqual(
     STEPS.map(({ version }) => version),
     STEPS.map((_, index) => index + 1),
   );
-  const folder = folderFor(context);
+  const folder = temporaryFolder();
   const stages: Stage[] = [];
   const path = join(folder, 'data.dat');
   const store = new SqliteStore(path, () => 'made', { nowMs: NOW_MS, stage: (stage) => stages.push(stage) });
@@ -194,8 +194,8 @@ test('The steps are numbered without a gap, and together they create a new file'
   assert.deepEqual([stages, readdirSync(folder).sort()], [[], ['data.dat', 'data.dat.lock']]);
 });
 
-test('An incomplete copy is not a backup, and is replaced by the next one', (context) => {
-  const folder = folderFor(context);
+test('An incomplete copy is not a backup, and is replaced by the next one', () => {
+  const folder = temporaryFolder();
   const path = old(folder);
   copyFileSync(path, join(folder, `${BACKUP}.tmp`));
   new SqliteStore(path, randomUUID, { nowMs: NOW_MS }).close();
@@ -204,7 +204,7 @@ test('An incomplete copy is not a backup, and is replaced by the next one', (con
 });
 
 test('readKept reads a new file', (context) => {
-  const db = new Database(fresh(folderFor(context)), { readonly: true });
+  const db = new Database(fresh(temporaryFolder()), { readonly: true });
   context.after(() => db.close());
   assert.deepEqual(joinedParts(readStored(db, [])), { entities: [], rows: [] });
 });

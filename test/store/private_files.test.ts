@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { backUp } from '../../src/store/backup.ts';
 import { restore } from '../../src/store/restore.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
-import { folderFor } from './folder.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { row } from './rows.ts';
 import { makeVersion1 } from './version_1.ts';
 
@@ -27,7 +27,7 @@ function allPrivate(folder: string, ...names: readonly string[]): void {
 test('A new database and its files are private to their owner, with any umask', POSIX, (context) => {
   const before = process.umask(0);
   context.after(() => process.umask(before));
-  const folder = folderFor(context);
+  const folder = temporaryFolder();
   const store = new SqliteStore(join(folder, 'data.dat'), randomUUID);
   store.commit({ entities: [], rows: [row(1)] });
   allPrivate(folder, 'data.dat', 'data.dat-wal', 'data.dat-shm', 'data.dat.lock', 'data.dat.running');
@@ -37,7 +37,7 @@ test('A new database and its files are private to their owner, with any umask', 
 test('Copies of a migration, a backup and a restoration are private to their owner', POSIX, async (context) => {
   const before = process.umask(0);
   context.after(() => process.umask(before));
-  const folder = folderFor(context);
+  const folder = temporaryFolder();
   const path = join(folder, 'data.dat');
   makeVersion1(path, { rows: [row(1)] });
   new SqliteStore(path, randomUUID).close();
@@ -47,8 +47,8 @@ test('Copies of a migration, a backup and a restoration are private to their own
   allPrivate(folder, 'data.dat', 'data.dat.v1.19700101T000000Z.bak', 'copy', 'data.dat.replaced.19700101T000000Z.bak');
 });
 
-test('A start makes files private that others could read, and logs it in one line', POSIX, (context) => {
-  const folder = folderFor(context);
+test('A start makes files private that others could read, and logs it in one line', POSIX, () => {
+  const folder = temporaryFolder();
   const path = join(folder, 'data.dat');
   new SqliteStore(path, randomUUID).close();
   writeFileSync(`${path}.v1.19700101T000000Z.bak`, '', { mode: 0o644 });

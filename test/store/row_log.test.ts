@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import type Database from 'better-sqlite3';
 import fc from 'fast-check';
 import type { StoredRow } from '../../src/core/item.ts';
@@ -16,7 +16,7 @@ import { RowLog } from '../../src/store/row_log.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
 import { joinedParts } from '../../src/store/store.ts';
 import { packedRows } from '../../src/wire/store_messages.ts';
-import { folderFor } from './folder.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { row, sorted } from './rows.ts';
 
 /** About the size of four rows, so that nearly every commit exceeds it. */
@@ -46,18 +46,18 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { maxLength: 60 },
 );
 
-function newDatabase(context: TestContext): { path: string; db: Database.Database } {
-  const path = join(folderFor(context), 'data.dat');
+function newDatabase(): { path: string; db: Database.Database } {
+  const path = join(temporaryFolder(), 'data.dat');
   new SqliteStore(path, randomUUID).close();
   return { path, db: openFile(path) };
 }
 
 const logged = (db: Database.Database) => db.prepare('SELECT count(*) FROM row_log').pluck().get();
 
-test('The last row of each object survives a kill, regardless of the times of folds', (context) => {
+test('The last row of each object survives a kill, regardless of the times of folds', () => {
   fc.assert(
     fc.property(steps, (history) => {
-      let { path, db } = newDatabase(context);
+      let { path, db } = newDatabase();
       let log = new RowLog(db, LONG_BYTES);
       let commits = 1;
       const model = new Map<string, StoredRow>();
@@ -69,7 +69,7 @@ test('The last row of each object survives a kill, regardless of the times of fo
           db.transaction(() => log.add(packedRows(step.rows), commits)).immediate();
           for (const each of step.rows) model.set(`${each.kind} ${each.id}`, each);
         } else {
-          const copy = join(folderFor(context), 'data.dat');
+          const copy = join(temporaryFolder(), 'data.dat');
           for (const ending of ['', '-wal']) copyFileSync(path + ending, copy + ending);
           db.close();
           path = copy;
@@ -88,8 +88,8 @@ test('The last row of each object survives a kill, regardless of the times of fo
   );
 });
 
-test('A long log is folded in pieces while it grows, and its size is bounded', (context) => {
-  const { db } = newDatabase(context);
+test('A long log is folded in pieces while it grows, and its size is bounded', () => {
+  const { db } = newDatabase();
   const log = new RowLog(db, LONG_BYTES);
   let most = 0;
   for (let commit = 0; commit < 400; commit++) {
@@ -102,8 +102,8 @@ test('A long log is folded in pieces while it grows, and its size is bounded', (
   db.close();
 });
 
-test('A fold that fails leaves the log unchanged, and is retried with more rows', (context) => {
-  const { db } = newDatabase(context);
+test('A fold that fails leaves the log unchanged, and is retried with more rows', () => {
+  const { db } = newDatabase();
   const log = new RowLog(db, LONG_BYTES);
   let commits = 1;
   const rows = packedRows([row(1), row(2), row(3), row(4), row(5), row(6)]);
@@ -121,8 +121,8 @@ test('A fold that fails leaves the log unchanged, and is retried with more rows'
   db.close();
 });
 
-test('A store reports that its log cannot be folded, and continues to store rows', (context) => {
-  const path = join(folderFor(context), 'data.dat');
+test('A store reports that its log cannot be folded, and continues to store rows', () => {
+  const path = join(temporaryFolder(), 'data.dat');
   const notices: string[] = [];
   const store = new SqliteStore(path, randomUUID, { nowMs: 0, notice: (text) => notices.push(text) });
   const other = openFile(path);

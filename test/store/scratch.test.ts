@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { StartupError } from '../../src/errors.ts';
 import { checkScratch } from '../../src/store/database_path.ts';
 import { HubProcess } from '../durability/hub_process.ts';
-import { folderFor } from './folder.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const CHILD = new URL('./scratch_child.ts', import.meta.url).pathname;
 
@@ -15,7 +15,7 @@ test('SQLite keeps its temporary files in the folder that SQLITE_TMPDIR names', 
     context.skip('only Linux lists them');
     return;
   }
-  const folder = folderFor(context);
+  const folder = temporaryFolder();
   const { stdout, stderr } = spawnSync(process.execPath, [CHILD], {
     env: { ...process.env, SQLITE_TMPDIR: folder },
     encoding: 'utf8',
@@ -26,8 +26,8 @@ test('SQLite keeps its temporary files in the folder that SQLITE_TMPDIR names', 
   );
 });
 
-test('A hub whose SQLITE_TMPDIR is not a folder does not start, and says so in one line', async (context) => {
-  const folder = folderFor(context);
+test('A hub whose SQLITE_TMPDIR is not a folder does not start, and says so in one line', async () => {
+  const folder = temporaryFolder();
   const file = join(folder, 'file');
   writeFileSync(file, '');
   for (const named of [join(folder, 'none'), file]) {
@@ -43,8 +43,8 @@ test('A hub whose SQLITE_TMPDIR is not a folder does not start, and says so in o
   }
 });
 
-test('checkScratch accepts what SQLite accepts: SQLITE_TMPDIR, TMPDIR, or a folder of the system', (context) => {
-  const folder = folderFor(context);
+test('checkScratch accepts what SQLite accepts: SQLITE_TMPDIR, TMPDIR, or a folder of the system', () => {
+  const folder = temporaryFolder();
   checkScratch('data.dat', {});
   checkScratch('data.dat', { SQLITE_TMPDIR: folder });
   checkScratch('data.dat', { SQLITE_TMPDIR: '', TMPDIR: join(folder, 'none') });

@@ -19,7 +19,7 @@ import { SCHEMA_VERSION } from '../../src/store/migration/steps.ts';
 import { openStore } from '../../src/store/open.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
 import { mountedFolder } from '../durability/full_disk.ts';
-import { folderFor } from './folder.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { row } from './rows.ts';
 
 interface Failure {
@@ -100,8 +100,8 @@ const FAILURES: readonly Failure[] = [
 ];
 
 for (const { when, spoil, says } of FAILURES) {
-  test(`SqliteStore reports in one line why it cannot start when ${when}, and leaves the file unchanged`, (context) => {
-    const path = spoil(folderFor(context));
+  test(`SqliteStore reports in one line why it cannot start when ${when}, and leaves the file unchanged`, () => {
+    const path = spoil(temporaryFolder());
     const before = contents(path);
     assert.throws(
       () => new SqliteStore(path, randomUUID),
@@ -111,16 +111,16 @@ for (const { when, spoil, says } of FAILURES) {
   });
 }
 
-test('openStore passes on the StartupError of its thread, and the file can be used afterwards', async (context) => {
-  const path = written(folderFor(context), Buffer.from('no database'.repeat(100)));
+test('openStore passes on the StartupError of its thread, and the file can be used afterwards', async () => {
+  const path = written(temporaryFolder(), Buffer.from('no database'.repeat(100)));
   await assert.rejects(openStore({ path }), (error) => isLine(error, path, /not a database/));
   writeFileSync(path, '');
   const store = await openStore({ path });
   await store.close();
 });
 
-test('SqliteStore rejects opening a file twice, under any of its names', (context) => {
-  const folder = folderFor(context);
+test('SqliteStore rejects opening a file twice, under any of its names', () => {
+  const folder = temporaryFolder();
   const path = join(folder, 'data.dat');
   const first = new SqliteStore(path, randomUUID);
   const link = join(folder, 'link.dat');
@@ -136,15 +136,15 @@ test('SqliteStore rejects opening a file twice, under any of its names', (contex
   new SqliteStore(link, randomUUID).close();
 });
 
-test('SqliteStore takes over the empty database of a hub that was killed while it created the file', (context) => {
-  const path = database(folderFor(context), 'PRAGMA journal_mode = WAL');
+test('SqliteStore takes over the empty database of a hub that was killed while it created the file', () => {
+  const path = database(temporaryFolder(), 'PRAGMA journal_mode = WAL');
   const store = new SqliteStore(path, () => 'made-now');
   assert.equal(store.load().hubId, 'made-now');
   store.close();
 });
 
-test('SqliteStore can be read by another program while it is open', (context) => {
-  const path = join(folderFor(context), 'data.dat');
+test('SqliteStore can be read by another program while it is open', () => {
+  const path = join(temporaryFolder(), 'data.dat');
   const store = new SqliteStore(path, randomUUID);
   store.commit({ entities: [], rows: [row(2)] });
   const reader = new Database(path, { readonly: true });
@@ -218,8 +218,8 @@ function openedAs(uid: number, gid: number, path: string): string {
 
 test('A database of another user is rejected with its owner, its mode and a command', {
   skip: !isRoot && 'only root can run a process as another user',
-}, (context) => {
-  const folder = folderFor(context);
+}, () => {
+  const folder = temporaryFolder();
   const path = join(folder, 'data.dat');
   chownSync(folder, 1000, 1000);
   chmodSync(folder, 0o755);

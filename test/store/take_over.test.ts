@@ -7,15 +7,15 @@ import Database from 'better-sqlite3';
 import type { EntityWrite } from '../../src/core/entity_write.ts';
 import { STEPS } from '../../src/store/migration/steps.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
-import { folderFor } from './folder.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { row } from './rows.ts';
 import { HUB_ID, makeVersion1 } from './version_1.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 3, 4, 52);
 const ZONE: EntityWrite = { kind: 'zone', id: 'a', text: '{}' };
 
-test('An old config.dat becomes data.dat, migrated, with a copy of it and of each version', (context) => {
-  const folder = folderFor(context);
+test('An old config.dat becomes data.dat, migrated, with a copy of it and of each version', () => {
+  const folder = temporaryFolder();
   makeVersion1(join(folder, 'config.dat'), { entities: [ZONE], rows: [row(2)] });
   const store = new SqliteStore(join(folder, 'data.dat'), randomUUID, { nowMs: NOW_MS });
   assert.deepEqual(store.load(), { entities: [ZONE], rows: [row(2)], hubId: HUB_ID });
@@ -32,8 +32,8 @@ test('An old config.dat becomes data.dat, migrated, with a copy of it and of eac
   copy.close();
 });
 
-test('A config.dat next to a data.dat is ignored', (context) => {
-  const folder = folderFor(context);
+test('A config.dat next to a data.dat is ignored', () => {
+  const folder = temporaryFolder();
   new SqliteStore(join(folder, 'data.dat'), () => 'new').close();
   makeVersion1(join(folder, 'config.dat'), { entities: [ZONE] });
   const before = readFileSync(join(folder, 'config.dat'));
@@ -43,15 +43,15 @@ test('A config.dat next to a data.dat is ignored', (context) => {
   assert.deepEqual(readFileSync(join(folder, 'config.dat')), before);
 });
 
-test('A config.dat that is not an SQLite database is ignored', (context) => {
-  const folder = folderFor(context);
+test('A config.dat that is not an SQLite database is ignored', () => {
+  const folder = temporaryFolder();
   writeFileSync(join(folder, 'config.dat'), 'color = blue\n');
   new SqliteStore(join(folder, 'data.dat'), randomUUID).close();
   assert.equal(readFileSync(join(folder, 'config.dat'), 'utf8'), 'color = blue\n');
 });
 
-test('A folder called config.dat is ignored', (context) => {
-  const folder = folderFor(context);
+test('A folder called config.dat is ignored', () => {
+  const folder = temporaryFolder();
   mkdirSync(join(folder, 'config.dat'));
   new SqliteStore(join(folder, 'data.dat'), randomUUID).close();
   assert.deepEqual(readdirSync(join(folder, 'config.dat')), []);
@@ -79,8 +79,8 @@ const REFUSED: readonly { what: string; spoil(path: string): void; says: RegExp 
 ];
 
 for (const { what, spoil, says } of REFUSED) {
-  test(`A config.dat ${what} ends the start with one line, untouched, and no data.dat is created`, (context) => {
-    const folder = folderFor(context);
+  test(`A config.dat ${what} ends the start with one line, untouched, and no data.dat is created`, () => {
+    const folder = temporaryFolder();
     const path = join(folder, 'config.dat');
     spoil(path);
     const before = readFileSync(path);
@@ -90,8 +90,8 @@ for (const { what, spoil, says } of REFUSED) {
   });
 }
 
-test('A config.dat that another hub uses is rejected', (context) => {
-  const folder = folderFor(context);
+test('A config.dat that another hub uses is rejected', () => {
+  const folder = temporaryFolder();
   const other = new SqliteStore(join(folder, 'config.dat'), randomUUID);
   assert.throws(() => new SqliteStore(join(folder, 'data.dat'), randomUUID), /config\.dat: another hub is using it/);
   other.commit({ entities: [ZONE], rows: [] });

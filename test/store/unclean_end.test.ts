@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { copyFileSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { StartupError } from '../../src/errors.ts';
 import { rowSum } from '../../src/store/row_sum.ts';
 import { bootId } from '../../src/store/dirty_flag.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
-import { folderFor } from './folder.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { row } from './rows.ts';
 
 const COMMITS = 12;
@@ -23,9 +23,9 @@ interface Left {
   readonly logAfter: readonly number[];
 }
 
-function leftBehind(context: TestContext): Left {
-  const running = join(folderFor(context), 'data.dat');
-  const path = join(folderFor(context), 'data.dat');
+function leftBehind(): Left {
+  const running = join(temporaryFolder(), 'data.dat');
+  const path = join(temporaryFolder(), 'data.dat');
   const store = new SqliteStore(running, randomUUID);
   const logAfter = [0];
   for (let commit = 1; commit <= COMMITS; commit++) {
@@ -40,8 +40,8 @@ function leftBehind(context: TestContext): Left {
 }
 
 /** Copies the files into a new folder. */
-function copyOf({ path }: Left, context: TestContext): string {
-  const to = join(folderFor(context), 'data.dat');
+function copyOf({ path }: Left): string {
+  const to = join(temporaryFolder(), 'data.dat');
   for (const ending of FILES) if (existsSync(path + ending)) copyFileSync(path + ending, to + ending);
   return to;
 }
@@ -81,28 +81,28 @@ function withPowerLost(path: string): void {
   writeFileSync(`${path}.running`, JSON.stringify({ boot, commits, synced, sum }));
 }
 
-test('A start after a crash of the process logs nothing, and loads everything', (context) => {
-  assert.equal(commitsAfterStart(copyOf(leftBehind(context), context)), COMMITS);
+test('A start after a crash of the process logs nothing, and loads everything', () => {
+  assert.equal(commitsAfterStart(copyOf(leftBehind())), COMMITS);
 });
 
 const NUMBERED = { skip: bootId() === '' && 'this system does not number its starts' };
 
-test('A start after a crash of the process fails if the log was truncated anywhere', NUMBERED, (context) => {
-  const left = leftBehind(context);
+test('A start after a crash of the process fails if the log was truncated anywhere', NUMBERED, () => {
+  const left = leftBehind();
   const { length } = readFileSync(`${left.path}-wal`);
   const places = [1, HEADER - 1, HEADER, HEADER + 1, HEADER + FRAME, length >> 1, length - FRAME, length - 1];
   for (const place of [...places, ...left.logAfter.slice(1, -1)]) {
-    const path = copyOf(left, context);
+    const path = copyOf(left);
     truncateSync(`${path}-wal`, place);
     refused(path, /the last \d+ of 13 commits are lost, for its log .*data\.dat-wal was cut, is damaged/);
   }
 });
 
-test('A start fails wherever a bit of the log has changed', NUMBERED, (context) => {
-  const left = leftBehind(context);
+test('A start fails wherever a bit of the log has changed', NUMBERED, () => {
+  const left = leftBehind();
   const { length } = readFileSync(`${left.path}-wal`);
   for (let part = 0; part < 25; part++) {
-    const path = copyOf(left, context);
+    const path = copyOf(left);
     const log = readFileSync(`${path}-wal`);
     const place = Math.floor((part * (length - 1)) / 24);
     log[place] = (log[place] ?? 0) ^ 16;
@@ -116,8 +116,8 @@ for (const [how, lose] of [
   ['removed', (path: string) => rmSync(`${path}-wal`)],
   ['emptied', (path: string) => truncateSync(`${path}-wal`, 0)],
 ] as const) {
-  test(`A start fails if the log was ${how}`, (context) => {
-    const path = copyOf(leftBehind(context), context);
+  test(`A start fails if the log was ${how}`, () => {
+    const path = copyOf(leftBehind());
     lose(path);
     refused(path, /the last \d+ of \d+ commits are lost, for its log .*data\.dat-wal is missing: /);
     // A second attempt fails in the same way.
@@ -131,28 +131,28 @@ for (const [how, lose] of [
   });
 }
 
-test('A start fails with the log of another time', NUMBERED, (context) => {
-  const left = leftBehind(context);
-  const path = copyOf(left, context);
-  copyFileSync(`${leftBehind(context).path}-wal`, `${path}-wal`);
+test('A start fails with the log of another time', NUMBERED, () => {
+  const left = leftBehind();
+  const path = copyOf(left);
+  copyFileSync(`${leftBehind().path}-wal`, `${path}-wal`);
   truncateSync(`${path}-wal`, left.logAfter[2]);
   refused(path, /is of another time/);
 });
 
-test('An incomplete commit is ignored without a message', (context) => {
-  const path = copyOf(leftBehind(context), context);
+test('An incomplete commit is ignored without a message', () => {
+  const path = copyOf(leftBehind());
   const log = readFileSync(`${path}-wal`);
   writeFileSync(`${path}-wal`, Buffer.concat([log, log.subarray(HEADER, HEADER + FRAME + 1000)]));
   assert.equal(commitsAfterStart(path), COMMITS);
 });
 
-test('After a power loss, a start succeeds silently if the log ends after the synced part, and fails otherwise', (context) => {
-  const left = leftBehind(context);
+test('After a power loss, a start succeeds silently if the log ends after the synced part, and fails otherwise', () => {
+  const left = leftBehind();
   const certain = left.logAfter[SYNCED] ?? assert.fail();
   const end = left.logAfter.at(-1) ?? assert.fail();
   for (let part = 0; part <= 24; part++) {
     const place = Math.floor((part * end) / 24);
-    const path = copyOf(left, context);
+    const path = copyOf(left);
     withPowerLost(path);
     truncateSync(`${path}-wal`, place);
     if (place < certain) refused(path, /the last \d+ of 9 commits are lost/);
@@ -164,26 +164,26 @@ test('After a power loss, a start succeeds silently if the log ends after the sy
   }
 });
 
-test('After a power loss, a start ignores garbage after the synced part of the log', (context) => {
-  const left = leftBehind(context);
-  const path = copyOf(left, context);
+test('After a power loss, a start ignores garbage after the synced part of the log', () => {
+  const left = leftBehind();
+  const path = copyOf(left);
   withPowerLost(path);
   const log = readFileSync(`${path}-wal`);
   writeFileSync(`${path}-wal`, log.fill(0, (left.logAfter[SYNCED] ?? 0) + 100, (left.logAfter[SYNCED] ?? 0) + 5000));
   assert.equal(commitsAfterStart(path), SYNCED);
 });
 
-test('A regular stop leaves no dirty flag, so that the database can be moved anywhere', (context) => {
-  const path = join(folderFor(context), 'data.dat');
+test('A regular stop leaves no dirty flag, so that the database can be moved anywhere', () => {
+  const path = join(temporaryFolder(), 'data.dat');
   const store = new SqliteStore(path, randomUUID);
   assert.ok(existsSync(`${path}.running`));
   store.close();
   assert.ok(!existsSync(`${path}.running`));
 });
 
-test('An unreadable dirty flag does not prevent a start', (context) => {
+test('An unreadable dirty flag does not prevent a start', () => {
   for (const text of ['', 'rubbish', '{"boot":"","commits":99,"synced":99,"sum":0}']) {
-    const path = copyOf(leftBehind(context), context);
+    const path = copyOf(leftBehind());
     writeFileSync(`${path}.running`, text);
     assert.equal(commitsAfterStart(path), COMMITS);
   }

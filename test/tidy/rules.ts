@@ -30,6 +30,14 @@ const CLOCKS = [
   'test',
   'sdk',
 ];
+/** These delete their own temporary folders when the last writer has ended. */
+const FOLDER_OWNERS = [
+  'test/shares.ts',
+  'test/support/maven_libraries.ts',
+  'test/support/running_hub.ts',
+  'test/support/shared_hubs.ts',
+  'test/support/temporary_folder.ts',
+];
 const SILENT = ['src/model', 'src/core', 'src/fence_index', 'wasm'];
 /** Names that are not part of the language. `a.process` is a member, not the global. */
 export const PLATFORM =
@@ -100,6 +108,15 @@ export const RULES: readonly Rule[] = [
     },
     broken: sourceFile('src/core/a.ts', 'const at = new Date();\n'),
     kept: sourceFile('src/core/a.ts', '// Date.now() would hide the rule\nconst at = new Date(nowMs);\n'),
+  },
+  {
+    name: 'creates the temporary folders of tests with temporaryFolder',
+    find: ({ path, code }) => {
+      if (!within(path, 'test') || FOLDER_OWNERS.includes(path)) return [];
+      return linesWith(code, /\bmkdtemp(Sync)?\(/).map((line) => `line ${line}: a hook could delete it too early`);
+    },
+    broken: sourceFile('test/a.test.ts', 'const folder = await mkdtemp(join(tmpdir(), name));\n'),
+    kept: sourceFile('test/a.test.ts', 'const folder = temporaryFolder();\n'),
   },
   {
     name: 'does not log where its part is pure',

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
-import { hostname, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { hostname } from 'node:os';
 import { describe, test } from 'node:test';
 import { WebSocket } from 'ws';
 import type { BrowserRules } from '../../src/transport/browsers.ts';
 import { makeCertificate, writeCertificate } from '../support/certificates.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { echo, raw, SOCKET_PATH, serve } from './harness.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -166,8 +165,7 @@ describe('Accepted host names', () => {
   }
 
   test('names of the certificate are accepted', async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'hub-names-'));
-    t.after(() => rm(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const made = await makeCertificate('rtls.example');
     const tls = { ...writeCertificate(folder, made), keyPassword: undefined, dhParamsPath: undefined, only: true };
     const { port } = await serve(t, { browsers: OPEN, tls });

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { get } from 'node:https';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { WebSocket } from 'ws';
 import type { HttpRequest } from '../../src/exchange.ts';
 import { makeCertificate, writeCertificate } from '../support/certificates.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { echo, SOCKET_PATH, serve } from './harness.ts';
 
 const LOCAL = ['127.0.0.1'];
@@ -55,8 +53,7 @@ test('X-Forwarded-Prefix counts only from trusted proxies', async (t) => {
 });
 
 test('A trusted proxy is recognized by its own address behind TLS, too', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'hub-forwarded-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const made = await makeCertificate('localhost');
   const tls = { ...writeCertificate(folder, made), keyPassword: undefined, dhParamsPath: undefined, only: true };
   for (const [proxies, prefix] of [

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createConnection } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type ClientOptions, WebSocket } from 'ws';
 import type { Peer } from '../../src/exchange.ts';
@@ -11,6 +8,7 @@ import { FrameMemory } from '../../src/transport/frame_memory.ts';
 import type { ListenOptions } from '../../src/transport/server.ts';
 import { makeCertificate, writeCertificate } from '../support/certificates.ts';
 import { RawSocket } from '../support/raw_socket.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { raw, SOCKET_PATH, serve } from './harness.ts';
 
 /** Bounds on a frame, and on the frames of all connections together. */
@@ -77,9 +75,8 @@ async function boundOf(socket: WebSocket): Promise<number> {
   return assert.fail('there is no bound');
 }
 
-async function tlsOf(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), 'hub-frames-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+async function tlsOf() {
+  const folder = temporaryFolder();
   const made = await makeCertificate();
   const only = { keyPassword: undefined, dhParamsPath: undefined, only: true };
   return { ca: made.certificate, tls: { ...writeCertificate(folder, made), ...only } };
@@ -91,7 +88,7 @@ for (const { name, path, isSecure } of [
   { name: 'connections over TLS', path: SOCKET_PATH, isSecure: true },
 ]) {
   test(`${name} get the largest bound until half of the memory is used, then 1 MiB, then 64 KiB`, async (t) => {
-    const { ca, tls } = isSecure ? await tlsOf(t) : {};
+    const { ca, tls } = isSecure ? await tlsOf() : {};
     const { connect, cut } = await open(t, { ...(tls && { tls }) });
     const sockets: WebSocket[] = [];
     for (const _ of WHAT_FITS) sockets.push(await connect({ ...(ca && { ca }) }, path));

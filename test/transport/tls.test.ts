@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { connect as connectPlain } from 'node:net';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { describe as group, type TestContext, test } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
@@ -13,18 +12,13 @@ import type { HubError } from '../../src/errors.ts';
 import { copied } from '../../src/model/borrowed.ts';
 import { makeCertificate, type TestCertificate, writeCertificate } from '../support/certificates.ts';
 import { listening } from '../support/listening.ts';
+import { temporaryFolder } from '../support/temporary_folder.ts';
 import { echo, raw, SOCKET_PATH, serve } from './harness.ts';
 
 const MODES = [
   { only: true, name: 'HTTPS alone' },
   { only: false, name: 'HTTPS and HTTP' },
 ] as const;
-
-function folderOf(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'hub-tls-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 interface Asked {
   readonly made: TestCertificate;
@@ -61,7 +55,7 @@ async function echoed(socket: WebSocket, text: string): Promise<string> {
 }
 
 async function serveTls(t: TestContext, only: boolean, options: Parameters<typeof serve>[1] = {}) {
-  const folder = folderOf(t);
+  const folder = temporaryFolder();
   const made = await makeCertificate();
   const tls = { ...writeCertificate(folder, made), keyPassword: undefined, dhParamsPath: undefined, only };
   return { folder, made, ...(await serve(t, { tls, handlePeer: echo, ...options })) };
@@ -131,7 +125,7 @@ for (const { only, name } of MODES) {
 
     test('opens an encrypted key', async (t) => {
       const made = await makeCertificate();
-      const files = writeCertificate(folderOf(t), made, 'a secret');
+      const files = writeCertificate(temporaryFolder(), made, 'a secret');
       const tls = { ...files, keyPassword: 'a secret', dhParamsPath: undefined, only };
       const { port } = await serve(t, { tls });
       assert.equal((await ask(port, { made })).status, 200);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestHub } from '../../support/running_hub.ts';
+import { temporaryFolder } from '../../support/temporary_folder.ts';
 
 /** Expected results of the walk in every language: each makes the same calls with its generated client. */
 const SEEN = {
@@ -33,7 +33,7 @@ export interface Workshop {
 }
 
 export async function openWorkshop(hub: TestHub): Promise<Workshop> {
-  const folder = await mkdtemp(join(tmpdir(), 'generated-'));
+  const folder = temporaryFolder();
   const fileOf = (name: string) => join(folder, name.replace('/', '-'));
   for (const name of DOCUMENTS) {
     const { status, text } = await hub.get(`${hub.origin}/hub/${name}`);

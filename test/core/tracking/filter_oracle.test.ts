@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +8,7 @@ import { resolvedFilter } from '../../../src/core/tracking/filter_settings.ts';
 import { EAST, NORTH, P11, P12, P22 } from '../../../src/core/tracking/track.ts';
 import { installed, run, runInstall } from '../../clients/generators/tools.ts';
 import { diceOf } from '../../support/dice.ts';
+import { temporaryFolder } from '../../support/temporary_folder.ts';
 import { filterAll, metersOf, randomFixes } from './filter_runs.ts';
 
 const ORACLE = fileURLToPath(new URL('oracle.py', import.meta.url));
@@ -29,14 +29,13 @@ type State = readonly [number, number, number, number, number, number, number, a
 
 test('on 100 random tracks, with and without outliers, the states equal those of bayesian-filters', {
   skip: python.skip,
-}, async (t) => {
+}, async () => {
   const tracks = Array.from({ length: TRACKS }, (_, seed) => {
     const dice = diceOf(seed + 1);
     const settings = { process_noise: 0.2 + dice(30) / 10, gate: seed % 2 === 0 ? 13.8 : 1e9 };
     return { settings, fixes: randomFixes(dice, { jumps: seed % 2 === 0 }) };
   });
-  const folder = mkdtempSync(join(tmpdir(), 'hub-filter-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const file = join(folder, 'tracks.json');
   const forOracle = tracks.map(({ settings: { process_noise: noise, gate }, fixes }) => {
     return { noise, gate, speed: 100, fixes: fixes.map((fix) => [fix.ms, fix.east, fix.north, fix.accuracy]) };

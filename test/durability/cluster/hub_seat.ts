@@ -2,7 +2,8 @@ import { freePort } from '../../../bench/process/free_port.ts';
 import type { NatsServers } from '../../../bench/process/nats_server.ts';
 import { NatsProxy } from '../../cluster/nats_proxy.ts';
 import type { TestSettings } from '../../support/running_hub.ts';
-import { type Answered, type AtEnd, HubProcess, newFolder } from '../hub_process.ts';
+import { temporaryFolder } from '../../support/temporary_folder.ts';
+import { type Answered, type AtEnd, HubProcess } from '../hub_process.ts';
 
 /** Timeout of requests: longer than a hub delays a request, and than it is ever suspended. */
 const ANSWER_MS = 20_000;
@@ -28,7 +29,7 @@ export class HubSeat {
     this.name = name;
     this.base = `http://127.0.0.1:${port}/hub/v2`;
     this.#proxies = proxies;
-    this.#folder = newFolder(atEnd);
+    this.#folder = temporaryFolder();
     this.#atEnd = atEnd;
     this.#settings = {
       port,

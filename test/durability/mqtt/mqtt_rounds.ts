@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Broker, type KEEPING_BROKERS } from '../../mqtt/brokers.ts';
-import { type AtEnd, HubProcess, newFolder, randomFrom } from '../hub_process.ts';
+import { temporaryFolder } from '../../support/temporary_folder.ts';
+import { type AtEnd, HubProcess, randomFrom } from '../hub_process.ts';
 import { type Delivery, RecordingProxy } from './recording_proxy.ts';
 import { Sources } from './sources.ts';
 import { PublishedLocations } from './published_locations.ts';
@@ -110,7 +111,7 @@ class World {
     atEnd: AtEnd | undefined,
     { broker, proxy }: { broker: Broker; proxy: RecordingProxy },
   ) {
-    this.#folder = newFolder(atEnd);
+    this.#folder = temporaryFolder();
     this.#atEnd = atEnd;
     this.#random = randomFrom(seed);
     this.#broker = broker;

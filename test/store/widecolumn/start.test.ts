@@ -12,7 +12,7 @@ import { asStartupError } from '../../../src/store/widecolumn/failures.ts';
 import type { WideColumnSettings } from '../../../src/store/widecolumn/settings.ts';
 import { WideColumnStore } from '../../../src/store/widecolumn/wide_column_store.ts';
 import { testCassandra } from '../../cassandra/test_cassandra.ts';
-import { folderFor } from '../folder.ts';
+import { temporaryFolder } from '../../support/temporary_folder.ts';
 import { row, sorted } from '../rows.ts';
 import { simulated } from './simulated.ts';
 
@@ -80,8 +80,8 @@ test('WideColumnStore uses TLS with a trusted certificate', { skip }, async () =
   await plain.close();
 });
 
-test('WideColumnStore rejects a file without PEM', { skip }, async (context) => {
-  const pem = join(folderFor(context), 'ca.pem');
+test('WideColumnStore rejects a file without PEM', { skip }, async () => {
+  const pem = join(temporaryFolder(), 'ca.pem');
   writeFileSync(pem, 'nothing');
   assert.match(
     await refusal(cassandra.settings({ tls: { pem } })),
