@@ -14,8 +14,9 @@ async function mainSeconds(session: CDPSession): Promise<number> {
 }
 
 /**
- * Prints frames per second of a page, and the fraction of the time in which its main thread was busy, as reported by
- * the browser.
+ * Prints frames per second of a page, the processor time of its main thread, and the fraction of the time in which that thread
+ * was busy, as reported by the browser. The busy time includes waiting: for a processor, which the hub and the sender use as
+ * well, and for the thread that shows the frames.
  */
 export async function reportFrames(
   page: Page,
@@ -66,7 +67,7 @@ export async function reportFrames(
   await during?.(page, startMs + seconds * 1_000);
   const { times, drawn } = await counted;
   const after = await taken(session);
-  const perFrame = ofAll === undefined ? 0 : ((await mainSeconds(ofAll)) - secondsBefore) / times.length;
+  const mainMs = ofAll === undefined ? 0 : ((await mainSeconds(ofAll)) - secondsBefore) * 1_000;
   await ofAll?.detach();
   const spentMs = performance.now() - startMs;
   const gaps = times.slice(1).map((at, i) => at - (times[i] ?? at));
@@ -76,7 +77,7 @@ export async function reportFrames(
   const lines = [
     `frames per second   ${((times.length - 1) / (spentMs / 1_000)).toFixed(1)}, median ${at(0.5)}, 95 % ${at(0.95)}, longest ${at(1)}`,
     `drawn per second    ${(drawn / (spentMs / 1_000)).toFixed(1)}`,
-    `a frame takes       ${(perFrame * 1_000).toFixed(1)} ms of the main thread's processor, with all that comes between frames`,
+    `processor time      ${((mainMs * 100) / spentMs).toFixed(0)} % of the main thread, ${(mainMs / times.length).toFixed(1)} ms per frame`,
     `main thread busy    ${busy('TaskDuration')} of the time, of which scripts ${busy('ScriptDuration')}`,
     ...more(spentMs / 1_000),
     ...(await countsOf(page)),
