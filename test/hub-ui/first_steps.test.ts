@@ -54,7 +54,12 @@ test('The first steps lead from an empty hub to an alert, and check themselves',
   const [{ position }] = (await hub.get('/providers/locations')).body;
   assert.deepEqual(position.coordinates.slice(0, 2), firstPosition([HALL] as never));
 
+  await page.goto(`${hub.origin}/hub-ui/home`);
+  await page.getByText('The hub receives locations. Next, draw a fence.').waitFor();
   await hub.post('/fences', { ...CELLAR, floor: 0 });
+  const steps = page.getByRole('link', { name: 'Continue the first steps' });
+  await steps.waitFor({ state: 'detached' });
+  await page.goto(`${hub.origin}/hub-ui/first-steps`);
   await done('Draw a fence');
   await step('Create an alert rule').getByRole('link', { name: 'New rule' }).click();
   await page.getByRole('dialog').waitFor();

@@ -4,15 +4,22 @@ import { storeOf, useEntities } from '../hub/stores.ts';
 import { t } from '../languages/language.ts';
 import styles from './home_page.module.css';
 
-/** Bar that leads to the first steps, on a hub with a site that has never received a location. */
+const LOADED = ['providers', 'fences'] as const;
+
+/** Bar that leads to the first steps, on a hub with a site until it has received a location and has a fence. */
 export function FirstStepsBar() {
   const zones = useEntities('zones');
   const providers = useEntities('providers');
-  const isWaiting = storeOf('providers').state.value !== 'ready';
-  if (isWaiting || zones.size === 0 || providers.size > 0 || !can('CREATE', '/zones')) return null;
+  const fences = useEntities('fences');
+  const isLoading = LOADED.some((kind) => storeOf(kind).state.value !== 'ready');
+  if (isLoading || zones.size === 0 || (providers.size > 0 && fences.size > 0) || !can('CREATE', '/zones')) return null;
   return (
     <section class={styles.bar} aria-label={t('First steps')}>
-      <span>{t('The hub has not received a location yet.')}</span>
+      <span>
+        {providers.size === 0
+          ? t('The hub has not received a location yet.')
+          : t('The hub receives locations. Next, draw a fence.')}
+      </span>
       <ButtonLink href="/first-steps">{t('Continue the first steps')}</ButtonLink>
     </section>
   );
