@@ -55,7 +55,7 @@ test('The first steps lead from an empty hub to an alert, and check themselves',
   assert.deepEqual(position.coordinates.slice(0, 2), firstPosition([HALL] as never));
 
   await page.goto(`${hub.origin}/hub-ui/home`);
-  await page.getByText('The hub receives locations. Next, draw a fence.').waitFor();
+  await page.getByText('The hub does not have a fence yet.').waitFor();
   await hub.post('/fences', { ...CELLAR, floor: 0 });
   const steps = page.getByRole('link', { name: 'Continue the first steps' });
   await steps.waitFor({ state: 'detached' });

@@ -47,7 +47,7 @@ export async function recordedIn(
   return { value: { is: 'difference', meters, cells: compareCells(cells, before.value.cells) }, isIncomplete };
 }
 
-/** Returns the cells by color. There are none until the reply for the chosen figure arrives. */
+/** Returns the cells by color. The scale has no cells until the reply for the chosen figure arrives. */
 export function scaleOf(recorded: Recorded | undefined, figure: QualityFigure | undefined): Scale {
   if (recorded?.is === 'quality') return figure === undefined ? heatScale([], 1) : qualityScale(recorded, figure);
   if (figure !== undefined || recorded === undefined) return heatScale([], 1);

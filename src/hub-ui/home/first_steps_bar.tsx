@@ -4,21 +4,20 @@ import { storeOf, useEntities } from '../hub/stores.ts';
 import { t } from '../languages/language.ts';
 import styles from './home_page.module.css';
 
-const LOADED = ['providers', 'fences'] as const;
+/** Kinds whose first entity completes a step. */
+const COUNTED = ['providers', 'fences'] as const;
 
 /** Bar that leads to the first steps, on a hub with a site until it has received a location and has a fence. */
 export function FirstStepsBar() {
   const zones = useEntities('zones');
   const providers = useEntities('providers');
   const fences = useEntities('fences');
-  const isLoading = LOADED.some((kind) => storeOf(kind).state.value !== 'ready');
+  const isLoading = COUNTED.some((kind) => storeOf(kind).state.value !== 'ready');
   if (isLoading || zones.size === 0 || (providers.size > 0 && fences.size > 0) || !can('CREATE', '/zones')) return null;
   return (
     <section class={styles.bar} aria-label={t('First steps')}>
       <span>
-        {providers.size === 0
-          ? t('The hub has not received a location yet.')
-          : t('The hub receives locations. Next, draw a fence.')}
+        {providers.size === 0 ? t('The hub has not received a location yet.') : t('The hub does not have a fence yet.')}
       </span>
       <ButtonLink href="/first-steps">{t('Continue the first steps')}</ButtonLink>
     </section>

@@ -1606,8 +1606,8 @@ export const pageTexts = {
     'Fügen Sie eine dieser Zeilen in ein Terminal ein, oder binden Sie Ihr Ortungssystem an.',
   'Place your site': 'Standort anlegen',
   'Send a position': 'Position senden',
+  'The hub does not have a fence yet.': 'Der Hub hat noch keinen Geofence.',
   'The hub has not received a location yet.': 'Der Hub hat noch keine Ortung erhalten.',
-  'The hub receives locations. Next, draw a fence.': 'Der Hub erhält Ortungen. Zeichnen Sie nun einen Geofence.',
   'The hub reports objects that enter and leave it.': 'Der Hub meldet Objekte, die ihn betreten und verlassen.',
   'Then send a position inside the fence: the bell counts the alert.':
     'Senden Sie dann eine Position im Geofence: Die Glocke zählt den Alarm.',

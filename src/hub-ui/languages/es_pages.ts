@@ -1594,8 +1594,8 @@ export const pageTexts: PageTexts = {
     'Pegue una de estas líneas en un terminal, o conecte su sistema de localización.',
   'Place your site': 'Situar su sitio',
   'Send a position': 'Enviar una posición',
+  'The hub does not have a fence yet.': 'El hub no tiene todavía ninguna geocerca.',
   'The hub has not received a location yet.': 'El hub no ha recibido todavía ninguna localización.',
-  'The hub receives locations. Next, draw a fence.': 'El hub recibe localizaciones. Dibuje ahora una geocerca.',
   'The hub reports objects that enter and leave it.': 'El hub informa de los objetos que entran y salen.',
   'Then send a position inside the fence: the bell counts the alert.':
     'Después envíe una posición dentro de la geocerca: la campana cuenta la alerta.',

@@ -1600,9 +1600,8 @@ export const pageTexts: PageTexts = {
     'Collez l’une de ces lignes dans un terminal, ou connectez votre système de localisation.',
   'Place your site': 'Placer votre site',
   'Send a position': 'Envoyer une position',
+  'The hub does not have a fence yet.': 'Le hub n’a pas encore de géoclôture.',
   'The hub has not received a location yet.': 'Le hub n’a pas encore reçu de localisation.',
-  'The hub receives locations. Next, draw a fence.':
-    'Le hub reçoit des localisations. Dessinez maintenant une géoclôture.',
   'The hub reports objects that enter and leave it.': 'Le hub signale les objets qui y entrent et en sortent.',
   'Then send a position inside the fence: the bell counts the alert.':
     'Envoyez ensuite une position dans la géoclôture : la cloche compte l’alerte.',

@@ -25,8 +25,8 @@ export interface CanvasLayerOptions {
   readonly zIndex: number;
   /**
    * Whether it is rarely redrawn while the view stands still. A browser without a graphics card spends 2 ms of each frame on a
-   * unchanged canvas, but nothing on an unchanged OffscreenCanvas. The browser may show an OffscreenCanvas a frame late, which
-   * is visible only while it moves.
+   * canvas that has not changed, but nothing on such an OffscreenCanvas. The browser may show an OffscreenCanvas a frame late,
+   * which is visible only while it moves.
    */
   readonly isStill?: boolean;
 }
