@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -265,24 +265,33 @@ test('A first start does not wait for its page, and says when that is built', as
     import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
     const until = setInterval(() => existsSync('${join(root, file)}') && done(), 5);
     const late = setTimeout(() => process.exit(9), 20_000);
-    function done() { clearInterval(until); clearTimeout(late); console.log('${file}'); }
+    function done() { clearInterval(until); clearTimeout(late); console.log('found ${file}'); }
   `;
   writeFileSync(
     join(root, 'src', 'build_ui.mjs'),
     `${wait('started')} process.on('exit', () => mkdirSync('${join(root, '.hub-ui')}'));`,
   );
+  // The hub runs until its signal: a process that is about to exit by itself has no handler any more.
   writeFileSync(
     join(root, 'src', 'main.ts'),
-    `${wait('.hub-ui')} writeFileSync('${join(root, 'started')}', '');
-    process.stdin.once('data', () => process.exit()); process.on('SIGTERM', () => process.exit());`,
+    `${wait('.hub-ui')} process.on('SIGTERM', () => process.exit()); setInterval(() => {}, 1000);
+    writeFileSync('${join(root, 'started')}', '');`,
   );
   const child = launch(root, 'src/main.ts');
   const finished = finish(child);
-  const lines = createInterface({ input: child.stderr as Readable })[Symbol.asyncIterator]();
-  assert.equal((await lines.next()).value, 'The web UI is built');
+  await Promise.all([said(child.stdout, 'found .hub-ui'), said(child.stderr, 'The web UI is built')]);
   child.kill('SIGTERM');
-  assert.deepEqual(await finished, { code: 0, out: 'started\n.hub-ui\n', err: 'The web UI is built\n' });
+  assert.deepEqual(await finished, { code: 0, out: 'found started\nfound .hub-ui\n', err: 'The web UI is built\n' });
 });
+
+/** Waits until a process has printed the line. */
+async function said(output: Readable | null, line: string): Promise<void> {
+  assert.ok(output);
+  for await (const printed of on(createInterface({ input: output }), 'line', { close: ['close'] })) {
+    if (printed[0] === line) return;
+  }
+  assert.fail(`The process has not printed "${line}"`);
+}
 
 test('launch.mjs starts the hub from its bundle, or else from its sources', async () => {
   const root = project();
