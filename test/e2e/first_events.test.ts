@@ -19,13 +19,21 @@ interface Taken {
   readonly laterMs: number;
 }
 
-/** Delays of the first fence event and the first collision of a new hub, and of later ones. */
-async function measure(): Promise<Readonly<Record<'fence' | 'collision', Taken>>> {
-  const hub = await HubProcess.start(temporaryFolder());
-  await hub.post('/fences', fenceOf(FENCE));
+/** Starts a hub with a fence and two trackables. A hub without trackables starts its collision worker with the first one. */
+async function startedHub(): Promise<HubProcess> {
+  const folder = temporaryFolder();
+  const before = await HubProcess.start(folder);
+  await before.post('/fences', fenceOf(FENCE));
   for (const id of IDS) {
-    await hub.post('/trackables', { id, type: 'omlox', location_providers: [`tag-${id.at(-1)}`], radius: 1 });
+    await before.post('/trackables', { id, type: 'omlox', location_providers: [`tag-${id.at(-1)}`], radius: 1 });
   }
+  await before.stop();
+  return HubProcess.start(folder);
+}
+
+/** Delays of the first fence event and the first collision after a start, and of later ones. */
+async function measure(): Promise<Readonly<Record<'fence' | 'collision', Taken>>> {
+  const hub = await startedHub();
   const socket = await SocketClient.open(`${hub.base.replace('http', 'ws')}/ws/socket`);
   const fences = await socket.subscribe('fence_events');
   const collisions = await socket.subscribe('collision_events');
