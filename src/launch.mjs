@@ -12,7 +12,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { constants } from 'node:os';
+import { constants, setPriority } from 'node:os';
 import { delimiter, dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -203,12 +203,13 @@ const [HUB, CHECKS] = ['src/main.ts', 'ok'];
 
 /**
  * Runs a separate build script, which detects whether a build is needed. Resolves to whether its output is complete. If
- * the build fails, checks are aborted, and a hub runs without it.
+ * the build fails, checks are aborted, and a hub runs without it. A build in the background yields to the hub.
  */
-async function build(script, { node, forWhat, without }) {
+async function build(script, { node, forWhat, without, isBackground = false }) {
   const file = join(ROOT, 'src', script);
   if (!existsSync(file)) return false;
   const builder = spawn(node, [file], { stdio: ['ignore', 'inherit', 'inherit'] });
+  if (isBackground) setPriority(builder.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   const [code, signal] = await once(builder, 'exit');
   if (code === 0) return true;
   if (forWhat === CHECKS) process.exit(code ?? 1);
@@ -263,7 +264,8 @@ async function main(args) {
   const what = args[0] === '--run' ? args[1] : args[0];
   // A first start does not wait for its web UI: the hub serves it as soon as it is built.
   const isFirst = what === HUB && !existsSync(join(ROOT, '.hub-ui'));
-  const buildUi = () => build('build_ui.mjs', { node, forWhat: what, without: 'The hub runs without its web UI' });
+  const ofUi = { node, forWhat: what, without: 'The hub runs without its web UI', isBackground: isFirst };
+  const buildUi = () => build('build_ui.mjs', ofUi);
   const [, isBundled] = await Promise.all([
     ((what === HUB && !isFirst) || what === CHECKS) && buildUi(),
     what === HUB &&
