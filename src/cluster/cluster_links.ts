@@ -87,7 +87,7 @@ export class ClusterLinks {
   /** Number of malformed messages, which were skipped. */
   get protocolErrors(): number {
     const all = [this.channel, this.fanout, this.motions, this.#rpc, this.ownerServer];
-    return all.reduce((sum, part) => sum + (part?.protocolErrors ?? 0), 0);
+    return all.reduce((sum, part) => sum + (part?.malformed.count ?? 0), 0);
   }
 
   /** Takes each record, after which the configuration is `state`. */

@@ -132,7 +132,7 @@ export class ClusterStatus {
       heldBytes: journal.heldBytes,
       expelled: this.expelled,
       framesLost: links?.fanout.losses ?? 0,
-      protocolErrors: membership.protocolErrors + (links?.protocolErrors ?? 0),
+      protocolErrors: membership.malformed.count + (links?.protocolErrors ?? 0),
       members: membership.members,
     };
   }

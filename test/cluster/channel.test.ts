@@ -405,6 +405,6 @@ test('Malformed messages and parts are skipped and counted, and the first one is
   send('bad');
   send('2');
   await clock.wait(10);
-  assert.deepEqual([got, b.protocolErrors, lost], [['1', '2'], 4, ['events']]);
+  assert.deepEqual([got, b.malformed.count, lost], [['1', '2'], 4, ['events']]);
   assert.match(lines.join('\n'), /^Skipped a malformed message about events: A message of a channel has 0 bytes$/);
 });

@@ -129,6 +129,6 @@ test('Malformed messages are counted, and logged once', async (t) => {
   const [a, b] = hubs;
   for (const bytes of [Buffer.from('x'), Buffer.from([0x92, 1, 5])]) a.bus.publish('hub.rpc', bytes);
   await clock.wait(100);
-  assert.equal(b.carrier.protocolErrors, 2);
+  assert.equal(b.carrier.malformed.count, 2);
   assert.match(b.notices.join('\n'), /^Skipped a malformed message about remote procedure calls: [^\n]*$/);
 });

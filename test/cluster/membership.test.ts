@@ -721,7 +721,7 @@ test('A malformed heartbeat, and one of another version, is skipped, counted and
   }
   await world.clock.wait(1000);
   const skipped = 'Skipped a malformed message about members: Cannot read a heartbeat: 1 bytes are not msgpack';
-  assert.deepEqual([hub?.notices, hub?.membership.protocolErrors], [[skipped], 6]);
+  assert.deepEqual([hub?.notices, hub?.membership.malformed.count], [[skipped], 6]);
   assert.ok(hub?.isLiving);
 });
 

@@ -359,7 +359,7 @@ test('A malformed request is rejected, and counted, and the first one is logged'
     assert.ok(reply.at === 'failed' && reply.error instanceof HubError);
     assert.match(reply.error.message, /^Cannot read a request of another hub: /);
   }
-  assert.equal(hub.door.protocolErrors, 3);
+  assert.equal(hub.door.malformed.count, 3);
   assert.deepEqual(hub.asked, []);
   hub.apply(2, 'b');
   assert.deepEqual(await asked(hub, { ...HEAD, ...READ }), { at: 'moved', applied: 2, isUntouched: true });

@@ -1,3 +1,4 @@
+import type { ProtocolErrors } from '../messages/protocol_errors.ts';
 import type { Kind, SentSoFar } from './channel_message.ts';
 import { ChannelReceiver, type PartHandler } from './channel_receiver.ts';
 import { type ChannelOptions, ChannelSender } from './channel_sender.ts';
@@ -27,6 +28,8 @@ const BEAT_MS = 1000;
  * `tookAfter`, `applied`.
  */
 export class Channel {
+  /** Malformed messages. */
+  readonly malformed: ProtocolErrors;
   readonly #options: ChannelOptions;
   readonly #out: ChannelSender;
   readonly #in: ChannelReceiver;
@@ -34,6 +37,7 @@ export class Channel {
   #cancelBeat: () => void = () => undefined;
 
   constructor(options: ChannelOptions) {
+    this.malformed = options.malformed;
     this.#options = options;
     this.#out = new ChannelSender(options);
     this.#in = new ChannelReceiver(options);
@@ -49,11 +53,6 @@ export class Channel {
   /** Number of gaps that were closed by retransmission. */
   get repairs(): number {
     return this.#in.repairs;
-  }
-
-  /** Number of malformed messages, which were skipped. */
-  get protocolErrors(): number {
-    return this.#options.malformed.count;
   }
 
   /** Sets the receiver of the parts of a kind. */

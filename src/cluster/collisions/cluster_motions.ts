@@ -74,13 +74,14 @@ export class ClusterMotions {
   /** What this hub has published as the owner of the stage, until it is reported. */
   #published: PublishedMotions | undefined;
   #isStanding = false;
-  readonly #malformed: ProtocolErrors;
+  /** Malformed messages. */
+  readonly malformed: ProtocolErrors;
   #isClosed = false;
 
   constructor(options: ClusterMotionsOptions) {
     this.#options = options;
     const { bus, channel, name, incarnation, stage } = options;
-    this.#malformed = new ProtocolErrors('motions', options.notice);
+    this.malformed = new ProtocolErrors('motions', options.notice);
     this.#out = new MotionsOut({
       send: (target, message) => channel.send(target, 'motions', 0, message),
       clock: stage.clock,
@@ -95,19 +96,14 @@ export class ClusterMotions {
       lost: (from) => this.#in.lost(from),
     });
     this.#listening = [
-      bus.subscribe(`${name}.ms.${incarnation}`, (message) => this.#malformed.reading(() => this.#asked(message))),
-      bus.subscribe(`${name}.mp`, (message) => this.#malformed.reading(() => this.#confirmed(message))),
+      bus.subscribe(`${name}.ms.${incarnation}`, (message) => this.malformed.reading(() => this.#asked(message))),
+      bus.subscribe(`${name}.mp`, (message) => this.malformed.reading(() => this.#confirmed(message))),
     ];
   }
 
   /** Resolves when the subscriptions are active. Await it before this hub joins. */
   async ready(): Promise<void> {
     await Promise.all(this.#listening.map(({ ready }) => ready));
-  }
-
-  /** Number of malformed messages, which were skipped. */
-  get protocolErrors(): number {
-    return this.#malformed.count;
   }
 
   /** Number of times that messages were lost. */

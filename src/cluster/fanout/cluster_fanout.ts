@@ -88,7 +88,8 @@ export class ClusterFanout {
   readonly #interest: Interest;
   readonly #packer = new BlockPacker();
   readonly #watermarks = new FenceEventWatermarks();
-  readonly #malformed: ProtocolErrors;
+  /** Malformed messages about interest. */
+  readonly malformed: ProtocolErrors;
   readonly #unwatch: () => void;
   #owners: ReadonlySet<string> = new Set();
   #losses = 0;
@@ -96,7 +97,7 @@ export class ClusterFanout {
   constructor(options: ClusterFanoutOptions) {
     this.#options = options;
     const { fanout, bus, channel } = options;
-    this.#malformed = new ProtocolErrors('interest in events', options.notice);
+    this.malformed = new ProtocolErrors('interest in events', options.notice);
     channel.serve('events', {
       take: (part, from) => this.#receive(part, from),
       lost: (_, why) => this.#missed('rendered', why),
@@ -111,7 +112,7 @@ export class ClusterFanout {
       wants: (member, variants) => fanout.setRemoteInterest(member, variants),
       sentTo: (member) => channel.sentTo(member),
       acknowledgedBy: (member, answer) => this.#acknowledgedBy(member, answer),
-      malformed: (error) => this.#malformed.add(error),
+      malformed: (error) => this.malformed.add(error),
     });
     this.#unwatch = bus.watch(({ at }) => at === 'down' && this.#interest.down());
   }
@@ -124,11 +125,6 @@ export class ClusterFanout {
   /** Resolves when the subscriptions are active. Await it before this hub joins. */
   async ready(): Promise<void> {
     await Promise.all([this.#options.channel.ready(), this.#interest.ready]);
-  }
-
-  /** Number of malformed messages, which were skipped. */
-  get protocolErrors(): number {
-    return this.#malformed.count;
   }
 
   /** Number of times that events were lost. */

@@ -101,7 +101,8 @@ export class ClusterMembership {
   readonly #heartbeats: Heartbeats;
   readonly #notices: MemberNotices;
   readonly #sealer: JournalSealer;
-  readonly #malformed: ProtocolErrors;
+  /** Messages that were malformed or of another version. */
+  readonly malformed: ProtocolErrors;
   #isProving = false;
   #isKeeping = false;
   #imbalance: Imbalance | undefined;
@@ -113,10 +114,10 @@ export class ClusterMembership {
     this.#members = openMembers(incarnation, { ...options, suspectMs });
     this.#notices = new MemberNotices(notice);
     this.#sealer = new JournalSealer(options);
-    this.#malformed = new ProtocolErrors('members', notice);
+    this.malformed = new ProtocolErrors('members', notice);
     this.#heartbeats = new Heartbeats(options, {
       members: () => this.#members,
-      malformed: this.#malformed,
+      malformed: this.malformed,
       tell: (...signals) => this.#tell(...signals),
       failed: (text) => this.#notices.once('ping', text),
     });
@@ -200,11 +201,6 @@ export class ClusterMembership {
    */
   appliedByAll(sequence: number, timeoutMs: number): Promise<void> {
     return this.#reports.byAll(sequence, timeoutMs);
-  }
-
-  /** Number of skipped messages, which were malformed or of another version. */
-  get protocolErrors(): number {
-    return this.#malformed.count;
   }
 
   get isMember(): boolean {
@@ -337,7 +333,7 @@ export class ClusterMembership {
     this.#subscriptions = [
       ...this.#heartbeats.listen(),
       bus.subscribe(appliedSubject(name, incarnation), ({ bytes }) => {
-        const applied = this.#malformed.reading(() => APPLIED.read(bytes));
+        const applied = this.malformed.reading(() => APPLIED.read(bytes));
         if (applied !== undefined) this.#tell({ is: 'hasApplied', ...applied });
       }),
     ];

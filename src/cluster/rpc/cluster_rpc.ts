@@ -39,12 +39,13 @@ export class ClusterRpc {
   #isUp = false;
   #isClosed = false;
   #stopAnnouncing = (): void => undefined;
-  readonly #malformed: ProtocolErrors;
+  /** Messages of other hubs that could not be read. */
+  readonly malformed: ProtocolErrors;
 
   constructor(options: ClusterRpcOptions) {
     this.#options = options;
     const { bus, name, incarnation, rpc, notice } = options;
-    this.#malformed = new ProtocolErrors('remote procedure calls', notice);
+    this.malformed = new ProtocolErrors('remote procedure calls', notice);
     this.#port = rpc.attach({
       name: 'cluster',
       isUp: () => this.#isUp,
@@ -67,11 +68,6 @@ export class ClusterRpc {
     await Promise.all(this.#listening.map(({ ready }) => ready));
     // Requests the handlers that were published before this hub subscribed.
     this.#tell({ say: 'who', from: this.#options.incarnation });
-  }
-
-  /** Number of messages of other hubs that could not be read. */
-  get protocolErrors(): number {
-    return this.#malformed.count;
   }
 
   /** Removes the handlers of a hub that was expelled or has left, unless another hub has registered the same id. */
@@ -148,7 +144,7 @@ export class ClusterRpc {
         if (answer.at === 'answered') this.#port.answered(answer.value, { method, handlerId });
         else if (answer.at === 'noResponders') lost();
       },
-      (error: Error) => this.#malformed.add(error),
+      (error: Error) => this.malformed.add(error),
     );
     return true;
   }
@@ -188,7 +184,7 @@ export class ClusterRpc {
     if (this.#options.rpc.isOwn(id)) return;
     const problem = this.#port.announced(handler);
     if (problem !== undefined) {
-      this.#malformed.add(new MessageError(problem));
+      this.malformed.add(new MessageError(problem));
       return;
     }
     const hubs = this.#hubs.get(method) ?? new Map<string, string>();
@@ -213,7 +209,7 @@ export class ClusterRpc {
   }
 
   #reading(read: () => void): void {
-    if (!this.#isClosed) this.#malformed.reading(read);
+    if (!this.#isClosed) this.malformed.reading(read);
   }
 }
 

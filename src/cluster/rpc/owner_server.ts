@@ -104,7 +104,8 @@ export class OwnerServer {
   /** Ingress hubs that are no members any more, most recent last. */
   readonly #gone = new Set<string>();
   readonly #answers: PendingAnswers;
-  readonly #malformed: ProtocolErrors;
+  /** Malformed requests. */
+  readonly malformed: ProtocolErrors;
   #takingBytes = 0;
   #isClosed = false;
 
@@ -113,7 +114,7 @@ export class OwnerServer {
     this.#options = options;
     const { bus, name, incarnation, schedule } = options;
     this.#answers = new PendingAnswers({ schedule });
-    this.#malformed = new ProtocolErrors('objects that this hub owns', options.notice);
+    this.malformed = new ProtocolErrors('objects that this hub owns', options.notice);
     this.#subscriptions = [
       bus.subscribe(`${name}.in.${incarnation}`, (message) => this.#answer(message, (bytes) => this.forwarded(bytes))),
       bus.subscribe(`${name}.ask.${incarnation}`, (message) => this.#answer(message, this.asked)),
@@ -135,11 +136,6 @@ export class OwnerServer {
     this.#last.delete(incarnation);
     this.#options.requests.forget(incarnation);
     this.#answers.forgetIngress(incarnation);
-  }
-
-  /** Number of malformed requests. */
-  get protocolErrors(): number {
-    return this.#malformed.count;
   }
 
   /** Closes the server: later requests are not answered. */
@@ -317,7 +313,7 @@ export class OwnerServer {
     if (error instanceof HubError) return { at: 'failed', error };
     const isMalformed = error instanceof MessageError || error instanceof RunError;
     const text = isMalformed ? error.message : `Cannot do what another hub asks: ${(error as Error).message}`;
-    if (isMalformed) this.#malformed.add(error);
+    if (isMalformed) this.malformed.add(error);
     else this.#options.notice(text);
     return { at: 'failed', error: hubError('hub_protocol', {}, { cause: error, detail: text }) };
   }
