@@ -21,6 +21,11 @@ export interface ClusterContext {
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
+/** Resolves after a delay. */
+export function pause({ schedule }: Pick<ClusterContext, 'schedule'>, delayMs: number): Promise<void> {
+  return new Promise((resolve) => void schedule(delayMs, resolve));
+}
+
 /** The members of a context, without those of the options that extend it. */
 export function contextOf(options: ClusterContext): ClusterContext {
   const { bus, name, hubName, incarnation, notice, elapsed, now, schedule } = options;

@@ -5,7 +5,7 @@ import type { ObjectKind } from '../model/id.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
 import type { ShardReply } from '../wire/messages.ts';
 import { makeConfigStreams } from './config/config_streams.ts';
-import { contextOf } from './context.ts';
+import { contextOf, pause } from './context.ts';
 import { type Applicant, checkStreams, isForGood } from './membership/admission.ts';
 import { BusError } from './nats/bus.ts';
 import { type Checkpoints, type CheckpointsOptions, makeStateStream, openCheckpoints } from './state/checkpoints.ts';
@@ -55,7 +55,7 @@ const AGAIN_MS = 500;
  * are listed only to explain a failure: that takes until each of them has a leader, those of removed members included.
  */
 export async function openStreams(options: DurableStreams): Promise<void> {
-  const { incarnation, elapsed, schedule } = options;
+  const { incarnation, elapsed } = options;
   for (const untilMs = elapsed() + READY_MS; ; ) {
     try {
       await Promise.all([
@@ -69,7 +69,7 @@ export async function openStreams(options: DurableStreams): Promise<void> {
     } catch (error) {
       if (error instanceof BusError && isForGood(error)) await checkStreams(options);
       if (!(error instanceof BusError) || isForGood(error) || elapsed() >= untilMs) throw error;
-      await new Promise<void>((resolve) => void schedule(AGAIN_MS, resolve));
+      await pause(options, AGAIN_MS);
     }
   }
 }

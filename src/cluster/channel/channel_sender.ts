@@ -1,4 +1,4 @@
-import type { ClusterContext } from '../context.ts';
+import { type ClusterContext, pause } from '../context.ts';
 import { MessageError } from '../messages/codec.ts';
 import { AGAIN, DELIVERED, DELIVERED_ANSWER, SENT_AGAIN } from '../messages/messages.ts';
 import type { ProtocolErrors } from '../messages/protocol_errors.ts';
@@ -151,7 +151,7 @@ export class ChannelSender {
 
   /** Resolves when a member has delivered the messages up to a number, or is removed. */
   async #deliveredAt(member: string, number: number): Promise<void> {
-    const { bus, name, incarnation, malformed, schedule } = this.#options;
+    const { bus, name, incarnation, malformed } = this.#options;
     const receiver = this.#receivers.get(member);
     const isDone = async (): Promise<boolean> => {
       try {
@@ -167,8 +167,7 @@ export class ChannelSender {
       }
     };
     const isMember = (): boolean => this.#receivers.get(member) === receiver;
-    while (number > 0 && isMember() && !(await isDone()))
-      await new Promise<void>((resolve) => schedule(AGAIN_MS, resolve));
+    while (number > 0 && isMember() && !(await isDone())) await pause(this.#options, AGAIN_MS);
   }
 
   #resend({ bytes, reply }: Message): void {

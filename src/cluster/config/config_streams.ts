@@ -1,4 +1,4 @@
-import type { ClusterContext } from '../context.ts';
+import { type ClusterContext, pause } from '../context.ts';
 import { BusError, type StreamSettings } from '../nats/bus.ts';
 
 export interface ConfigStreamOptions
@@ -40,7 +40,7 @@ export async function endOfLog(
   for (const untilMs = elapsed() + catchUpMs; elapsed() < untilMs; ) {
     const found = (await bus.streams(stream, `${name}.cfg`)).find((each) => each.name === stream);
     if (found !== undefined) return found.lastSequence;
-    await new Promise<void>((resolve) => void schedule(LOOK_AGAIN_MS, resolve));
+    await pause({ schedule }, LOOK_AGAIN_MS);
   }
   throw new BusError(`Cannot open the configuration log: stream "${stream}" has had no leader for ${catchUpMs} ms`);
 }

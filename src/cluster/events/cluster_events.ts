@@ -5,7 +5,7 @@ import { look } from '../../model/borrowed.ts';
 import type { EventBatch } from '../../model/event_batch.ts';
 import type { FilterFields } from '../../model/topics.ts';
 import type { FailedFenceEvent } from '../../wire/fence_events.ts';
-import type { ClusterContext } from '../context.ts';
+import { type ClusterContext, pause } from '../context.ts';
 import { BusError, type Subscription } from '../nats/bus.ts';
 import {
   COLLISIONS,
@@ -99,11 +99,11 @@ export class ClusterEvents {
   }
 
   async #opened(): Promise<StreamExtent> {
-    const { elapsed, schedule } = this.#options;
+    const { elapsed } = this.#options;
     for (const untilMs = elapsed() + READY_MS; elapsed() < untilMs; ) {
       const extent = await this.#reader.extent();
       if (extent !== undefined) return extent;
-      await new Promise<void>((resolve) => void schedule(AGAIN_MS, resolve));
+      await pause(this.#options, AGAIN_MS);
     }
     throw new BusError('Cannot open the event log: its stream has no leader');
   }

@@ -1,7 +1,7 @@
 import type { EncodedEvents } from '../../core/entity_write.ts';
 import type { FenceEventPosition } from '../../wire/fence_events.ts';
-import type { ClusterContext } from '../context.ts';
-import { type Appended, BusBusyError, BusError } from '../nats/bus.ts';
+import { type ClusterContext, pause } from '../context.ts';
+import { lastOf, tried } from '../nats/attempts.ts';
 import { type LoggedSoFar, type LogWatermark, packLogMessage, readLogMessage } from './log_message.ts';
 import { eventStream, eventSubject } from './log_stream.ts';
 
@@ -190,7 +190,7 @@ export class EventAppender {
    * can never be appended. `hasLost`: events before them were dropped.
    */
   async #append(batch: readonly PendingEvents[], hasLost: boolean): Promise<boolean> {
-    const { name, incarnation } = this.#options;
+    const { bus, name, incarnation } = this.#options;
     const of = (batch[0] as PendingEvents).of;
     /** Number of the first message that may be stored although the server did not say so. */
     let uncertain: number | undefined;
@@ -198,7 +198,7 @@ export class EventAppender {
       const known = this.#subjects.get(of) ?? (await this.#read(of));
       if (this.#closed !== undefined) return false;
       if (known === undefined) {
-        await this.#pause();
+        await pause(this.#options, AGAIN_MS);
         continue;
       }
       if (of === incarnation && known.author !== incarnation) {
@@ -221,10 +221,11 @@ export class EventAppender {
         events: joined(missing),
         hasLost,
       });
-      const appended = await this.#tried({
+      const append = bus.append({
         ...{ stream: eventStream(name), subject: eventSubject(name, of), bytes: message, timeoutMs: APPEND_MS },
         expects: { lastOfSubject: known.sequence },
       });
+      const appended = await tried(append);
       if (appended.at === 'kept') {
         this.#subjects.set(of, { ...next, sequence: appended.sequence });
         this.#reportEnd();
@@ -235,7 +236,7 @@ export class EventAppender {
       if (!isRejected) uncertain ??= next.number;
       const found = isRejected ? known : await this.#readAgain(of, known);
       this.#subjects.set(of, found);
-      if (found.sequence === known.sequence) await this.#pause();
+      if (found.sequence === known.sequence) await pause(this.#options, AGAIN_MS);
     }
     return false;
   }
@@ -262,13 +263,9 @@ export class EventAppender {
   /** Reads the last message of a subject; undefined if it cannot be read now. */
   async #read(of: string): Promise<Subject | undefined> {
     const { bus, name } = this.#options;
-    try {
-      const last = await bus.last(eventStream(name), eventSubject(name, of));
-      return last === undefined ? newSubject('') : { ...readLogMessage(last.bytes), sequence: last.sequence };
-    } catch (error) {
-      if (error instanceof BusError) return undefined;
-      throw error;
-    }
+    const last = await lastOf(bus, { stream: eventStream(name), subject: eventSubject(name, of) });
+    if (last === 'nothing') return undefined;
+    return last === undefined ? newSubject('') : { ...readLogMessage(last.bytes), sequence: last.sequence };
   }
 
   /** The last message may have been removed from the log since: then this hub remembers what it named. */
@@ -277,16 +274,7 @@ export class EventAppender {
       const found = await this.#read(of);
       if (found !== undefined) return found.sequence === 0 ? { ...known, sequence: 0 } : found;
       if (this.#closed !== undefined) return known;
-      await this.#pause();
-    }
-  }
-
-  async #tried(append: Parameters<ClusterContext['bus']['append']>[0]): Promise<Appended | { readonly at: 'busy' }> {
-    try {
-      return await this.#options.bus.append(append);
-    } catch (error) {
-      if (error instanceof BusBusyError) return { at: 'busy' };
-      throw error;
+      await pause(this.#options, AGAIN_MS);
     }
   }
 
@@ -294,10 +282,6 @@ export class EventAppender {
     if (this.#isReported) return;
     this.#isReported = true;
     this.#options.notice(`Events are missing in the event log: ${why}`);
-  }
-
-  #pause(): Promise<void> {
-    return new Promise((resolve) => void this.#options.schedule(AGAIN_MS, resolve));
   }
 }
 

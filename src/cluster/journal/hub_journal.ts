@@ -1,5 +1,5 @@
-import type { ClusterContext } from '../context.ts';
-import { type Append, type Appended, type Bus, BusBusyError, BusError } from '../nats/bus.ts';
+import { type ClusterContext, pause } from '../context.ts';
+import { lastOf, tried } from '../nats/attempts.ts';
 import type { JournalRange } from './journal_reader.ts';
 import { JournalFormatError, journalMessage, RecordsMessage, sealMessage } from './journal_message.ts';
 import type { JournalSubjects } from './journal_streams.ts';
@@ -257,7 +257,7 @@ export class HubJournal {
     while (this.#ended === undefined) {
       const index = this.#at;
       const expects = { lastOfSubject: this.#last[index] };
-      const appended = await tried(bus, { ...places[index], bytes: message, expects, timeoutMs: APPEND_MS });
+      const appended = await tried(bus.append({ ...places[index], bytes: message, expects, timeoutMs: APPEND_MS }));
       this.#isFull = appended.at === 'full';
       if (this.#isFull) this.#options.full?.();
       if (appended.at === 'kept') {
@@ -267,10 +267,10 @@ export class HubJournal {
       const found = appended.at === 'refused' ? await this.#look(index, message) : 'nothing';
       if (found === 'itself') return;
       if (found === 'earlier') continue;
-      if (appended.at === 'full' || appended.at === 'busy') await pause(this.#options);
+      if (appended.at === 'full' || appended.at === 'busy') await pause(this.#options, AGAIN_MS);
       else {
         this.#at = index === 0 ? 1 : 0;
-        if (++misses % 2 === 0) await pause(this.#options);
+        if (++misses % 2 === 0) await pause(this.#options, AGAIN_MS);
       }
     }
     throw this.#ended;
@@ -282,14 +282,8 @@ export class HubJournal {
    */
   async #look(index: 0 | 1, message: Uint8Array): Promise<'itself' | 'earlier' | 'nothing'> {
     const { bus, places } = this.#options;
-    const { stream, subject } = places[index];
-    let last: Awaited<ReturnType<Bus['last']>>;
-    try {
-      last = await bus.last(stream, subject);
-    } catch (error) {
-      if (error instanceof BusError) return 'nothing';
-      throw error;
-    }
+    const last = await lastOf(bus, places[index]);
+    if (last === 'nothing') return last;
     const { sequence = 0 } = last ?? {};
     if (last === undefined || sequence === this.#last[index]) {
       const isNew = sequence !== this.#last[index];
@@ -305,7 +299,8 @@ export class HubJournal {
       throw new JournalClosed(`Journal "${this.#name}" was sealed by "${found.by}"`, { isSealed: true });
     }
     if (found.number >= this.#number) {
-      throw new JournalFormatError(`Stream "${stream}" has message ${found.number}, which this journal did not send`);
+      const what = `message ${found.number}, which this journal did not send`;
+      throw new JournalFormatError(`Stream "${places[index].stream}" has ${what}`);
     }
     this.#last[index] = sequence;
     return 'earlier';
@@ -349,22 +344,9 @@ export async function sealJournal({ bus, places, schedule, by, isOff }: Sealing)
   const bytes = sealMessage(by);
   for (const place of places) {
     while (!isOff()) {
-      const { at } = await tried(bus, { ...place, bytes, timeoutMs: 5 * APPEND_MS });
+      const { at } = await tried(bus.append({ ...place, bytes, timeoutMs: 5 * APPEND_MS }));
       if (at === 'kept') break;
-      await pause({ schedule });
+      await pause({ schedule }, AGAIN_MS);
     }
   }
-}
-
-async function tried(bus: Bus, append: Append): Promise<Appended | { readonly at: 'busy' }> {
-  try {
-    return await bus.append(append);
-  } catch (error) {
-    if (error instanceof BusBusyError) return { at: 'busy' };
-    throw error;
-  }
-}
-
-function pause({ schedule }: Pick<HubJournalOptions, 'schedule'>): Promise<void> {
-  return new Promise((resolve) => void schedule(AGAIN_MS, resolve));
 }

@@ -2,7 +2,7 @@ import type { CollisionRow } from '../../core/collision/row.ts';
 import type { LastKnownRow, ObjectIds } from '../../core/item.ts';
 import type { FailedFenceEvent } from '../../wire/fence_events.ts';
 import type { PackedStep } from '../../wire/journal_record.ts';
-import type { ClusterContext } from '../context.ts';
+import { type ClusterContext, pause } from '../context.ts';
 import { namesOf, objectsOf } from './release.ts';
 import { byEvaluated, type SourceState } from './source_state.ts';
 
@@ -94,13 +94,13 @@ export class ShardAdoption {
 
   /** Time must not go backward for the objects, although the clock of the previous owner may be ahead of this one. */
   async #until(latestMs: number): Promise<void> {
-    const { now, schedule, notice } = this.#options;
+    const { now, notice } = this.#options;
     const aheadMs = latestMs - now();
     if (aheadMs <= 0) return;
     this.#stage('waiting for the clock of the hub that owned the objects');
     if (aheadMs > AHEAD_MS_MAX)
       notice(`The clock of the hub that owned the objects is ahead by ${Math.round(aheadMs)} ms`);
-    await new Promise<void>((resolve) => void schedule(Math.min(aheadMs, AHEAD_MS_MAX), resolve));
+    await pause(this.#options, Math.min(aheadMs, AHEAD_MS_MAX));
   }
 }
 

@@ -2,6 +2,7 @@ import { isTombstone, rowKey, rowSize } from '../../core/row_bytes.ts';
 import { copied, look } from '../../model/borrowed.ts';
 import type { RowLocation } from '../../store/newest_rows.ts';
 import { asBuffer } from '../../wire/location_record.ts';
+import { pause } from '../context.ts';
 import { BusError, type StoredMessage } from '../nats/bus.ts';
 import { type StateHead, unpackState } from './state_message.ts';
 import type { ReadSubject, StateSubject, StateSubjectOptions } from './state_subject.ts';
@@ -35,7 +36,7 @@ export async function readToEnds<Subject extends ReadSubject>(
     const unread = await readOnce(options, subjects, (subject, rows) => merged.add(subject, rows));
     if (unread === undefined) return merged;
     if (tries === 2 || tries % TRIES_LOGGED === 0) options.unread(unread);
-    await new Promise<void>((resolve) => void options.schedule(AGAIN_MS, resolve));
+    await pause(options, AGAIN_MS);
     options.check();
   }
 }

@@ -1,7 +1,8 @@
 import { rowSize } from '../../core/row_bytes.ts';
 import type { RowLocation } from '../../store/newest_rows.ts';
-import type { ClusterContext } from '../context.ts';
-import { type Appended, type Bus, BusBusyError, BusError, type Expectation, type StoredMessage } from '../nats/bus.ts';
+import { type ClusterContext, pause } from '../context.ts';
+import { lastOf, tried } from '../nats/attempts.ts';
+import type { Appended, Expectation, StoredMessage } from '../nats/bus.ts';
 import { packState, type StateHead, unpackState } from './state_message.ts';
 
 /**
@@ -55,11 +56,11 @@ export class StateSubject implements ReadSubject {
 
   /** Claims the subject. Rejects with CheckpointsLost if a hub with a later map has done so already. */
   async claim(epoch: number): Promise<void> {
-    const { bus, stream, by } = this.#options;
+    const { bus, by } = this.#options;
     const head = { by, epoch, number: ++this.#number };
     const bytes = packState(head, []);
     for (;;) {
-      const found = await lastOf(bus, stream, this.name);
+      const found = await lastOf(bus, this.#place);
       this.#options.check();
       if (found !== 'nothing') {
         if (found !== undefined && isSame(found.bytes, bytes)) return this.#claimed(epoch, found.sequence);
@@ -126,8 +127,7 @@ export class StateSubject implements ReadSubject {
 
   /** Whether the refused message is stored. Throws if the last message is another one. */
   async #isKept(bytes: Uint8Array): Promise<boolean> {
-    const { bus, stream } = this.#options;
-    const found = await lastOf(bus, stream, this.name);
+    const found = await lastOf(this.#options.bus, this.#place);
     this.#options.check();
     if (found === 'nothing' || found?.sequence === this.#last) return false;
     if (found === undefined) throw new Error(`${this.#what} is empty: message ${this.#last} was kept there`);
@@ -172,7 +172,7 @@ export class StateSubject implements ReadSubject {
 
   async #pause(): Promise<void> {
     this.#options.check();
-    await new Promise<void>((resolve) => void this.#options.schedule(AGAIN_MS, resolve));
+    await pause(this.#options, AGAIN_MS);
     this.#options.check();
   }
 }
@@ -200,15 +200,16 @@ export class ForeignSubject implements ReadSubject {
   }
 
   /** Resolves when its last sequence is known. */
-  async look({ bus, stream, schedule, check }: StateSubjectOptions): Promise<void> {
+  async look(options: StateSubjectOptions): Promise<void> {
+    const { bus, stream, check } = options;
     for (;;) {
-      const found = await lastOf(bus, stream, this.name);
+      const found = await lastOf(bus, { stream, subject: this.name });
       check();
       if (found !== 'nothing') {
         this.#last = found?.sequence ?? 0;
         return;
       }
-      await new Promise<void>((resolve) => void schedule(AGAIN_MS, resolve));
+      await pause(options, AGAIN_MS);
       check();
     }
   }
@@ -253,25 +254,6 @@ function* partsOf(rows: readonly RowLocation[]): Generator<readonly RowLocation[
     bytes += size;
   }
   if (from < rows.length) yield rows.slice(from);
-}
-
-/** Last message of a subject; undefined if it has none, `nothing` if it cannot be read. */
-async function lastOf(bus: Bus, stream: string, subject: string): Promise<StoredMessage | undefined | 'nothing'> {
-  try {
-    return await bus.last(stream, subject);
-  } catch (error) {
-    if (error instanceof BusError) return 'nothing';
-    throw error;
-  }
-}
-
-async function tried(appending: Promise<Appended>): Promise<Appended | { readonly at: 'busy' }> {
-  try {
-    return await appending;
-  } catch (error) {
-    if (error instanceof BusBusyError) return { at: 'busy' };
-    throw error;
-  }
 }
 
 function isSame(one: Uint8Array, other: Uint8Array): boolean {
