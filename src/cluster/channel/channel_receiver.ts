@@ -1,6 +1,8 @@
-import type { Message, Subscription } from '../nats/bus.ts';
+import type { ClusterContext } from '../context.ts';
+import type { Bus, Message, Subscription } from '../nats/bus.ts';
 import { MessageError } from '../messages/codec.ts';
 import { AGAIN, DELIVERED, DELIVERED_ANSWER, SENT_AGAIN } from '../messages/messages.ts';
+import type { ProtocolErrors } from '../messages/protocol_errors.ts';
 import {
   type ChannelMessage,
   type Kind,
@@ -10,8 +12,12 @@ import {
   readMessage,
   type SentSoFar,
 } from './channel_message.ts';
-import type { ChannelOptions } from './channel_sender.ts';
 import { type Gap, Sequence } from './sequence.ts';
+
+export interface ChannelOptions extends Pick<ClusterContext, 'name' | 'incarnation' | 'schedule'> {
+  readonly bus: Pick<Bus, 'publish' | 'subscribe' | 'request' | 'watch'>;
+  readonly malformed: ProtocolErrors;
+}
 
 /** Receiver of the parts of a kind. */
 export interface PartHandler {
