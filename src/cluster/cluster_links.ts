@@ -12,7 +12,7 @@ import { ProtocolErrors } from './messages/protocol_errors.ts';
 import { ClusterRpc } from './rpc/cluster_rpc.ts';
 import type { MemberQueries } from './rpc/member_query.ts';
 import type { MigrationHandlers } from './migration/partition_migration.ts';
-import { type OwnerServer, type OwnerServerOptions, openOwnerServer } from './rpc/owner_server.ts';
+import { OwnerServer, type OwnerServerOptions } from './rpc/owner_server.ts';
 
 /** Functions of the hub that a cluster uses. */
 export interface ClusterHandlers extends MigrationHandlers {
@@ -67,7 +67,7 @@ export class ClusterLinks {
     const common = { ...context, channel: this.channel };
     this.fanout = new ClusterFanout({ ...common, ...handlers });
     this.motions = new ClusterMotions({ ...common, stage: handlers.stage });
-    this.ownerServer = openOwnerServer({ ...context, ...server });
+    this.ownerServer = new OwnerServer({ ...context, ...server });
   }
 
   /** Connects remote procedure calls of this hub with the handlers of all hubs, and back. */

@@ -8,7 +8,7 @@ import { PROTOCOLS } from './config/protocols.ts';
 import { type ClusterContext, contextOf } from './context.ts';
 import { Durability, type DurabilityOptions, makeJournal } from './durability.ts';
 import { JournalProbe } from './membership/journal_probe.ts';
-import { type ClusterMembership, openMembership } from './membership/membership.ts';
+import { ClusterMembership } from './membership/membership.ts';
 import { ClusterEvents } from './events/cluster_events.ts';
 import { auditName } from './events/log_stream.ts';
 import { FailedMembers } from './migration/failed_members.ts';
@@ -17,7 +17,7 @@ import { OwnerHints } from './routing/owner_hints.ts';
 import { PartitionLoads } from './routing/partition_loads.ts';
 import { RemoteShards } from './routing/remote_shards.ts';
 import { MemberQueries } from './rpc/member_query.ts';
-import { type OwnerClient, openOwnerClient } from './rpc/owner_client.ts';
+import { OwnerClient } from './rpc/owner_client.ts';
 
 export interface ClusterOptions extends DurabilityOptions {
   readonly suspectMs: number;
@@ -112,7 +112,7 @@ export class ClusterParts {
         isFirst: () => role() === 'member' && this.membership.isFirst,
       });
     this.probe = new JournalProbe({ ...context, barrier, kept: () => this.durability.trimIdle() });
-    this.membership = openMembership({
+    this.membership = new ClusterMembership({
       ...{ ...context, barrier, protocols: PROTOCOLS },
       room: () => (this.canKeep ? capacity : 0),
       digest: options.digest,
@@ -124,7 +124,7 @@ export class ClusterParts {
       onMap: () => this.migration.acquireSoon(),
       out: () => out(new Error('Another hub has expelled this one')),
     });
-    this.ownerClient = openOwnerClient({
+    this.ownerClient = new OwnerClient({
       ...{ ...context, ownership, applied, reached, holdMs, capacity },
       isMember: (of) => state().members.has(of),
       localOwner: {

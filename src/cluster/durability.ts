@@ -8,7 +8,7 @@ import { makeConfigStreams } from './config/config_streams.ts';
 import { contextOf, pause } from './context.ts';
 import { type Applicant, checkStreams, isForGood } from './membership/admission.ts';
 import { BusError } from './nats/bus.ts';
-import { type Checkpoints, type CheckpointsOptions, makeStateStream, openCheckpoints } from './state/checkpoints.ts';
+import { Checkpoints, type CheckpointsOptions, makeStateStream } from './state/checkpoints.ts';
 import { auditName, type EventLogBounds, eventStreamSettings } from './events/log_stream.ts';
 import { journalStreams } from './journal/journal_streams.ts';
 import { StepJournal } from './journal/step_journal.ts';
@@ -107,7 +107,7 @@ export class Durability {
     const { partitionOf, isOwn, isSettled } = keeper;
     this.#options = options;
     this.#host = keeper;
-    this.checkpoints = openCheckpoints({ ...options, partitionOf, isOwn, isSettled });
+    this.checkpoints = new Checkpoints({ ...options, partitionOf, isOwn, isSettled });
     this.journal = new StepJournal({
       ...{ ...contextOf(options), shards, reads },
       widen: (bytes) => this.#widenJournal(bytes),

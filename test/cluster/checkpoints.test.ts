@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Bus, Message } from '../../src/cluster/nats/bus.ts';
-import {
-  type Checkpoints,
-  type CheckpointsOptions,
-  makeStateStream,
-  openCheckpoints,
-} from '../../src/cluster/state/checkpoints.ts';
+import { Checkpoints, type CheckpointsOptions, makeStateStream } from '../../src/cluster/state/checkpoints.ts';
 import { RowBuffer } from '../../src/cluster/state/row_buffer.ts';
 import { packState, unpackState } from '../../src/cluster/state/state_message.ts';
 import type { CollisionRow } from '../../src/core/collision/row.ts';
@@ -72,7 +67,7 @@ async function open(given: Given): Promise<Checkpoints> {
     ...given,
   };
   await makeStateStream(options);
-  return openCheckpoints(options);
+  return new Checkpoints(options);
 }
 
 function simulated(context: TestContext, seed = 1) {

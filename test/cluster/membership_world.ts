@@ -9,11 +9,7 @@ import { HubJournal } from '../../src/cluster/journal/hub_journal.ts';
 import { journalMessage } from '../../src/cluster/journal/journal_message.ts';
 import { journalSubjects, journalStreams } from '../../src/cluster/journal/journal_streams.ts';
 import type { PartitionMap } from '../../src/cluster/membership/partition_map.ts';
-import {
-  type ClusterMembership,
-  type ClusterMembershipOptions,
-  openMembership,
-} from '../../src/cluster/membership/membership.ts';
+import { ClusterMembership, type ClusterMembershipOptions } from '../../src/cluster/membership/membership.ts';
 import { utf8 } from './contract.ts';
 import { SimulatedCluster } from './simulated_bus.ts';
 import { SimulatedClock } from './simulated_clock.ts';
@@ -66,7 +62,7 @@ export class TestHub {
     this.bus = bus;
     const places = journalSubjects(name, incarnation);
     this.journal = new HubJournal({ bus, places, schedule, ended: ({ isSealed }) => isSealed && this.#end() });
-    this.membership = openMembership({
+    this.membership = new ClusterMembership({
       ...place,
       ...{ hubName: `hub ${incarnation}`, digest: 'd', protocols: PROTOCOLS, ownersMax: 1 },
       makeJournal: (of) => this.#makeJournal(of),

@@ -1,9 +1,9 @@
 import { errorWith } from '../support/errors.ts';
-import { type OwnerServer, type OwnerServerOptions, openOwnerServer } from '../../src/cluster/rpc/owner_server.ts';
+import { OwnerServer, type OwnerServerOptions } from '../../src/cluster/rpc/owner_server.ts';
 import { TakenRequests } from '../../src/cluster/journal/taken_requests.ts';
 import { Ownership } from '../../src/cluster/routing/ownership.ts';
 import { RemoteShards } from '../../src/cluster/routing/remote_shards.ts';
-import { openOwnerClient, type OwnerClient, type OwnerClientOptions } from '../../src/cluster/rpc/owner_client.ts';
+import { OwnerClient, type OwnerClientOptions } from '../../src/cluster/rpc/owner_client.ts';
 import type { QueryResult, Query } from '../../src/core/item.ts';
 import type { AcceptedLocation } from '../../src/core/location/accepted.ts';
 import { ReceivedLocation } from '../../src/core/location/received.ts';
@@ -129,10 +129,10 @@ export class TestHub {
       settled: () => this.#later(stepMs()),
       notice: (text) => this.notices.push(text),
     };
-    this.door = openOwnerServer(doorOptions);
+    this.door = new OwnerServer(doorOptions);
     const routerOptions: OwnerClientOptions = { ...shared, reached, elapsed, holdMs, capacity } as OwnerClientOptions;
     const isMember = (incarnation: string): boolean => !this.#gone.includes(incarnation);
-    this.router = openOwnerClient({ ...routerOptions, ownership, isMember, localOwner: this.door });
+    this.router = new OwnerClient({ ...routerOptions, ownership, isMember, localOwner: this.door });
     this.shards = new RemoteShards(this.router);
   }
 

@@ -79,11 +79,6 @@ const STILL_MS = 1000;
 const READY_MS = 12_000;
 const LEAVE_MS = 10_000;
 
-/** Starts to watch the connection. Pass all records from now on, and call `join`. */
-export function openMembership(options: ClusterMembershipOptions): ClusterMembership {
-  return new ClusterMembership(options);
-}
-
 /** Life cycle from joining to leaving. */
 type JoinState = 'opening' | 'joining' | 'member' | 'ended';
 
@@ -107,7 +102,7 @@ export class ClusterMembership {
   #isKeeping = false;
   #imbalance: Imbalance | undefined;
 
-  /** Called by openMembership only. */
+  /** Starts to watch the connection. Pass all records from now on, and call `join`. */
   constructor(options: ClusterMembershipOptions) {
     const { incarnation, suspectMs = SUSPECT_MS, bus, elapsed, notice } = options;
     this.#options = options;

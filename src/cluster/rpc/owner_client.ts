@@ -32,11 +32,6 @@ export interface OwnerClientGauges {
 
 const HOLD_MS = 6000;
 
-/** Opens the router; close it with `close`. */
-export function openOwnerClient(options: OwnerClientOptions): OwnerClient {
-  return new OwnerClient(options);
-}
-
 export class OwnerClient {
   readonly #options: OwnerClientOptions;
   readonly #holdMs: number;
@@ -45,7 +40,6 @@ export class OwnerClient {
   readonly #questions: OwnerQueries;
   #lastNumber = 0;
 
-  /** Called by openRouter only. */
   constructor(options: OwnerClientOptions) {
     this.#options = options;
     const { holdMs = HOLD_MS } = options;

@@ -78,11 +78,6 @@ const TAKING_BYTES_MAX = 64 << 20;
 /** Most ingress hubs that are remembered. */
 const INGRESS_MAX = 1024;
 
-/** Opens the server; close it with `close`. */
-export function openOwnerServer(options: OwnerServerOptions): OwnerServer {
-  return new OwnerServer(options);
-}
-
 /** Last request of an ingress hub. */
 interface Last {
   readonly number: number;
@@ -109,7 +104,6 @@ export class OwnerServer {
   #takingBytes = 0;
   #isClosed = false;
 
-  /** Called by openDoor only. */
   constructor(options: OwnerServerOptions) {
     this.#options = options;
     const { bus, name, incarnation, schedule } = options;

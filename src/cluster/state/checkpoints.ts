@@ -63,11 +63,6 @@ export async function makeStateStream(
   });
 }
 
-/** Opens the state in an existing stream. */
-export function openCheckpoints(options: CheckpointsOptions): Checkpoints {
-  return new Checkpoints(options);
-}
-
 export class Checkpoints {
   readonly #options: CheckpointsOptions;
   readonly #objects: StateSection;
@@ -78,7 +73,7 @@ export class Checkpoints {
   /** Whether a failed write was logged, and none has succeeded since. */
   #isReported = false;
 
-  /** Called by openCheckpoints only. */
+  /** The stream must exist. */
   constructor(options: CheckpointsOptions) {
     this.#options = options;
     const { bus, name, incarnation, turns, schedule, partitionOf, compactBytes = COMPACT_BYTES } = options;
