@@ -8,28 +8,9 @@ import { changesIn, type ForeignChange } from './config_changes.ts';
 import { type AppliedRecord, type ConfigLog, type ConfigLogOptions, openConfigLog } from './config_log.ts';
 import type { EntityChange } from './config_record.ts';
 import { applied, type ConfigState, EMPTY_STATE, isSettled, serving } from './config_state.ts';
-import { ObjectPartitions, type Repartitioned } from './object_partitions.ts';
+import { ObjectPartitions, type ObjectsWanted, type Repartitioned } from './object_partitions.ts';
 import { checkProtocol, PROTOCOLS } from './protocols.ts';
 import { restored } from './snapshot_messages.ts';
-
-/** Changes of a record. */
-export interface ConfigChange {
-  /** State before the record. */
-  readonly before: ConfigState;
-  readonly changes: readonly ForeignChange[];
-  readonly repartitioned: readonly Repartitioned[];
-}
-
-/** Selection of objects. */
-export interface PartitionObjects {
-  readonly partitions: ReadonlySet<number>;
-  /** All objects that are configured, or have a location. */
-  readonly known: ObjectIds;
-  /** Includes objects that later records have deleted; none when left out. */
-  readonly behind?: number | undefined;
-  /** Providers that may be among them without being in `known`. */
-  readonly located?: Iterable<string> | undefined;
-}
 
 const HUB_ID_SETTING = 'hub_id';
 
@@ -79,8 +60,12 @@ export class ClusterConfig {
     this.ownership.set(serving(state));
   }
 
-  /** Applies a record. */
-  apply(record: AppliedRecord): ConfigChange {
+  /** Applies a record. Returns the state before it, and its changes. */
+  apply(record: AppliedRecord): {
+    readonly before: ConfigState;
+    readonly changes: readonly ForeignChange[];
+    readonly repartitioned: readonly Repartitioned[];
+  } {
     const { sequence, body } = record;
     const before = this.#state;
     this.#state = applied(before, record);
@@ -108,12 +93,8 @@ export class ClusterConfig {
     this.#state.map?.owners[this.partitionOf(kind, id)] === this.#context.incarnation;
 
   /** All objects of some partitions, those migrating away from there, and those deleted there. */
-  objectsIn({ partitions, known, behind, located }: PartitionObjects): ObjectIds {
-    return this.partitions.objectsIn({
-      ...{ partitions, known, migrating: this.#state.migrating },
-      ...(behind !== undefined && { behind }),
-      ...(located !== undefined && { located }),
-    });
+  objectsIn(wanted: Omit<ObjectsWanted, 'migrating'>): ObjectIds {
+    return this.partitions.objectsIn({ ...wanted, migrating: this.#state.migrating });
   }
 
   /** The log, once it is open. */

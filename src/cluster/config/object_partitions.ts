@@ -29,9 +29,9 @@ export interface ObjectsWanted {
   /** Migrating objects, which still count as in their old partitions. */
   readonly migrating: readonly { readonly objects: readonly ObjectMove[] }[];
   /** Includes objects that later records have deleted; none when left out. */
-  readonly behind?: number;
+  readonly behind?: number | undefined;
   /** Providers that may be among them without being in `known`. */
-  readonly located?: Iterable<string>;
+  readonly located?: Iterable<string> | undefined;
 }
 
 /** An object that a record has deleted. */
