@@ -1,7 +1,7 @@
 import { recordIdIn, recordSize } from '../../core/location/record.ts';
 import { type HubError, hubError } from '../../errors.ts';
 import { type CountedRun, recordsIn } from '../../wire/received_run.ts';
-import type { OwnerCalls, OwnerCallsOptions } from '../rpc/owner_calls.ts';
+import type { OwnerQueriesOptions } from '../rpc/owner_queries.ts';
 import type { SentRequest } from '../rpc/owner_protocol.ts';
 import { RequestBatch, BatchBuffers } from '../rpc/request_buffer.ts';
 import { allDone, type RequestTerms, WaitingRequest } from './waiting_request.ts';
@@ -25,14 +25,9 @@ import { allDone, type RequestTerms, WaitingRequest } from './waiting_request.ts
  * again, ahead of the rest. A removed member may have recorded its locations, so the next request names the one to that member, and
  * the next hub drops those that were recorded (journal_recovery.ts).
  */
-export interface LocationQueuesOptions extends OwnerCallsOptions {
-  readonly calls: OwnerCalls;
-  /** Time that locations may wait until they are processed. */
-  readonly holdMs: number;
+export interface LocationQueuesOptions extends OwnerQueriesOptions {
   /** Number of locations that may wait. */
   readonly capacity: number;
-  /** Number of the next request of this hub. */
-  nextNumber(): number;
 }
 
 /** Records that may wait. One more body may arrive. */

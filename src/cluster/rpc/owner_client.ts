@@ -19,17 +19,6 @@ export interface OwnerClientOptions extends OwnerCallsOptions {
   readonly capacity: number;
 }
 
-/** Metrics of a router. */
-export interface OwnerClientGauges {
-  /** Locations that are not processed yet. */
-  readonly waiting: number;
-  readonly waitingBytes: number;
-  /** Locations that were processed by other hubs, or by the own owner server. */
-  readonly forwarded: number;
-  /** Number of requests to hubs that did not serve their objects. */
-  readonly moved: number;
-}
-
 const HOLD_MS = 6000;
 
 export class OwnerClient {
@@ -51,7 +40,8 @@ export class OwnerClient {
     this.#questions = new OwnerQueries(shared);
   }
 
-  get gauges(): OwnerClientGauges {
+  /** Numbers of LocationQueues, and of requests to hubs that did not serve their objects. */
+  get gauges(): LocationQueues['gauges'] & Pick<OwnerCalls, 'moved'> {
     return { ...this.#queues.gauges, moved: this.#calls.moved };
   }
 

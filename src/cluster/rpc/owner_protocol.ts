@@ -1,6 +1,5 @@
-import type { Borrowed } from '../../model/borrowed.ts';
 import type { CountedRun } from '../../wire/received_run.ts';
-import { MessageError, malformed, packValue, unpackValue } from '../messages/codec.ts';
+import { MessageError, malformed, unpackValue } from '../messages/codec.ts';
 import { type ASK, FORWARD_TAIL, type MessageOf, type REPLY } from '../messages/messages.ts';
 
 /**
@@ -27,8 +26,6 @@ export type ForwardHead = Omit<ForwardTail, 'runs'>;
 export type RequestHead = Omit<ForwardHead, 'sentBefore'>;
 /** A request to an owner. */
 export type SentRequest = ForwardHead['sentBefore'][number];
-/** A run that follows the previous ones in the message. */
-export type RunOutline = ForwardTail['runs'][number];
 
 /** Locations for their owner. */
 export interface ForwardRequest extends ForwardHead {
@@ -43,11 +40,6 @@ export type OwnerQuery = AskKind<AskRequest>;
 
 /** Outcome of a request. */
 export type OwnerReply = MessageOf<typeof REPLY>;
-
-/** Packs the part after the records of a request. Valid until the next packing. */
-export function packTail(head: ForwardHead, runs: readonly RunOutline[]): Borrowed {
-  return FORWARD_TAIL.packForNow({ ...head, runs });
-}
 
 /** Writes the part before the records. */
 export function writeForwardHead(view: DataView, recordBytes: number): void {
@@ -76,10 +68,7 @@ export function unpackForward(bytes: Uint8Array): ForwardRequest {
   return { ...tail, runs };
 }
 
-/** Packs a whole answer into its own memory. */
-export const packAnswer = packValue;
-
-/** Unpacks the answer from its parts. Throws a MessageError. */
+/** Unpacks an answer, a packed value, from its parts. Throws a MessageError. */
 export function unpackAnswer(parts: readonly Uint8Array[]): unknown {
   const [first, ...more] = parts;
   const whole = first !== undefined && more.length === 0 ? first : Buffer.concat(parts);

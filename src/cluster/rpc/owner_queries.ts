@@ -19,7 +19,7 @@ import type { OwnerCalls, OwnerCallsOptions } from './owner_calls.ts';
  */
 export interface OwnerQueriesOptions extends OwnerCallsOptions {
   readonly calls: OwnerCalls;
-  /** Time to wait for a hub that can answer. */
+  /** Time that a request waits for a hub that can take it. */
   readonly holdMs: number;
   /** Number of the next request of this hub. */
   nextNumber(): number;

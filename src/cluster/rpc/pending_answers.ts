@@ -1,4 +1,5 @@
-import { packAnswer, type OwnerReply, type RequestHead } from './owner_protocol.ts';
+import { packValue } from '../messages/codec.ts';
+import type { OwnerReply, RequestHead } from './owner_protocol.ts';
 
 /** Bytes of a part of an answer. */
 const PART_BYTES = 1 << 20;
@@ -60,7 +61,7 @@ export class PendingAnswers {
   }
 
   #make(key: string, make: () => Promise<unknown>): Held {
-    const bytes = make().then((answer) => packAnswer(answer));
+    const bytes = make().then(packValue);
     const held: Held = { bytes, size: 0, stopExpiry: () => undefined };
     this.#held.set(key, held);
     bytes.then(

@@ -2,7 +2,8 @@ import { type RecordBuffer, recordSize } from '../../core/location/record.ts';
 import { look } from '../../model/borrowed.ts';
 import { newRecordBuffer } from '../../wire/location_record.ts';
 import { type CountedRun, recordsIn } from '../../wire/received_run.ts';
-import { type ForwardHead, packTail, RECORDS_AT, writeForwardHead } from './owner_protocol.ts';
+import { FORWARD_TAIL } from '../messages/messages.ts';
+import { type ForwardHead, RECORDS_AT, writeForwardHead } from './owner_protocol.ts';
 
 /** Bounds of one request; a single location may have more bytes. */
 const BATCH_MAX = { locations: 8192, bytes: 4 << 20 };
@@ -81,7 +82,7 @@ export class RequestBatch {
 
   /** Returns the request message, valid until the next one is made. */
   message(head: ForwardHead): Uint8Array {
-    const tail = look(packTail(head, this.#runs));
+    const tail = look(FORWARD_TAIL.packForNow({ ...head, runs: this.#runs }));
     this.#makeRoom(tail.length);
     const { bytes, view } = this.#buffer;
     writeForwardHead(view, this.bytes);
