@@ -1,6 +1,5 @@
-import { Packr } from 'msgpackr';
 import type { EncodedEvents } from '../../core/entity_write.ts';
-import { isCount, MessageError } from '../messages/codec.ts';
+import { isCount, MessageError, packValue, unpackValue } from '../messages/codec.ts';
 
 /**
  * Messages of the cluster's event log. Each has some events of one writer, and which events of that writer the log has up
@@ -37,12 +36,10 @@ export interface LogMessage extends LoggedSoFar {
   readonly hasLost: boolean;
 }
 
-const packr = new Packr({ useRecords: false, useToJSON: false });
-
 export function packLogMessage(message: LogMessage): Uint8Array {
   const { author, number, watermarks, keys, timeMs, events, hasLost } = message;
   const shards = [...watermarks].map(([shard, [step, index]]) => [shard, step, index]);
-  const head = packr.pack([author, number, shards, [...keys]]);
+  const head = packValue([author, number, shards, [...keys]]);
   const bytes = Buffer.alloc(HEAD_AT + head.length + events.bytes.length);
   bytes.writeUInt8(VERSION, 0);
   bytes.writeUInt8(hasLost ? HAS_LOST : 0, FLAGS_AT);
@@ -82,12 +79,7 @@ type Head = readonly [
 ];
 
 function headIn(bytes: Uint8Array): Head | undefined {
-  let head: unknown;
-  try {
-    head = packr.unpack(bytes);
-  } catch {
-    return undefined;
-  }
+  const head = unpackValue('Cannot read a message of the event log', bytes);
   if (!Array.isArray(head) || head.length !== 4) return undefined;
   const [author, number, watermarks, keys] = head;
   const areTuples = (value: unknown, length: number): boolean =>

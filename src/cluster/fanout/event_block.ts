@@ -1,9 +1,8 @@
-import { Packr } from 'msgpackr';
 import { type Borrowed, lend, look } from '../../model/borrowed.ts';
 import type { EventBatch, EventPositions } from '../../model/event_batch.ts';
 import type { FilterFields } from '../../model/topics.ts';
 import { asBuffer } from '../../wire/location_record.ts';
-import { MessageError } from '../messages/codec.ts';
+import { MessageError, packValue, unpackValue } from '../messages/codec.ts';
 
 /**
  * Block of events that one hub has rendered for the subscribers of another, as the bytes that these get. It is a part of a
@@ -23,8 +22,6 @@ const BYTES_AT_FIRST = 1 << 12;
 /** Size of memory that is retained for the next block. */
 const BYTES_KEPT = 1 << 21;
 
-const packr = new Packr({ useRecords: false, useToJSON: false });
-
 /** Packs a range of events of a batch as a block. */
 export class BlockPacker {
   #bytes = Buffer.allocUnsafeSlow(BYTES_AT_FIRST);
@@ -33,7 +30,7 @@ export class BlockPacker {
   pack({ bytes, ends, fields, positions }: EventBatch, from: number, to: number): Uint8Array {
     const start = from === 0 ? 0 : (ends[from - 1] as number) + 1;
     const textBytes = (ends[to - 1] as number) - start;
-    const packed = fields && packr.pack(to - from === fields.length ? fields : fields.slice(from, to));
+    const packed = fields && packValue(to - from === fields.length ? fields : fields.slice(from, to));
     const positionsAt = HEAD_BYTES + 4 * (to - from);
     const textsAt = positionsAt + (positions === undefined ? 0 : STEP_BYTES + 4 * (to - from));
     const length = textsAt + textBytes + (packed?.length ?? 0);
@@ -94,7 +91,7 @@ function readPositions(bytes: Buffer, at: number, events: number): EventPosition
 }
 
 function readFields(bytes: Uint8Array, events: number): readonly FilterFields[] {
-  const fields = unpacked(bytes);
+  const fields = unpackValue('Cannot read the fields of events', bytes);
   const isFit = Array.isArray(fields) && fields.length === events && fields.every(isFields);
   if (!isFit) throw malformed(`must have fields of ${events} events, but has something else`);
   return fields;
@@ -105,14 +102,6 @@ function isFields(value: unknown): value is FilterFields {
 }
 
 const SCALARS: ReadonlySet<string> = new Set(['string', 'number', 'boolean']);
-
-function unpacked(bytes: Uint8Array): unknown {
-  try {
-    return packr.unpack(bytes);
-  } catch {
-    return undefined;
-  }
-}
 
 function malformed(what: string): MessageError {
   return new MessageError(`A block of events ${what}`);
