@@ -8,65 +8,53 @@ export interface JournalSealerOptions extends Pick<ClusterContext, 'bus' | 'name
   makeJournal(incarnation: string): Promise<void>;
 }
 
-interface Sealed {
-  readonly incarnation: string;
-  isOff(): boolean;
-}
-
 /** Time after which the streams of an unsealed journal are inspected. */
 const SEAL_MS = 2000;
 /** Additional size of a full stream. */
 const SEAL_BYTES = 1 << 20;
 
 /**
- * Seals the journals of members.
+ * Seals the journal of a member. Resolves when it is sealed, or when `isOff` says that this is no longer needed.
  *
  * Journals are sealed in existing streams, since a hub creates them before it joins. If a seal does not succeed within 2 s, the
  * streams are inspected. A missing one, which only another hub can have deleted, is created as its owner would, so that the
  * seal is its first message, whichever hub appends later. A full one is enlarged for seals.
  */
-export class JournalSealer {
-  readonly #options: JournalSealerOptions;
-
-  constructor(options: JournalSealerOptions) {
-    this.#options = options;
+export async function sealMember(
+  options: JournalSealerOptions,
+  { incarnation, isOff }: { readonly incarnation: string; isOff(): boolean },
+): Promise<void> {
+  const { bus, name, hubName, schedule } = options;
+  let isDone = false;
+  const lookLater = (): (() => void) =>
+    schedule(SEAL_MS, () => {
+      if (isDone || isOff()) return;
+      cancel = lookLater();
+      void mend(options, incarnation);
+    });
+  let cancel = lookLater();
+  const places = journalSubjects(name, incarnation);
+  try {
+    await sealJournal({ bus, places, schedule, by: hubName, isOff });
+  } finally {
+    isDone = true;
+    cancel();
   }
+}
 
-  /** Resolves when the journal of a member is sealed, or when that is no longer needed. */
-  async seal({ incarnation, isOff }: Sealed): Promise<void> {
-    const { bus, name, hubName, schedule } = this.#options;
-    let isDone = false;
-    const lookLater = (): (() => void) =>
-      schedule(SEAL_MS, () => {
-        if (isDone || isOff()) return;
-        cancel = lookLater();
-        void this.#mend(incarnation);
-      });
-    let cancel = lookLater();
-    const places = journalSubjects(name, incarnation);
-    try {
-      await sealJournal({ bus, places, schedule, by: hubName, isOff });
-    } finally {
-      isDone = true;
-      cancel();
+/** Makes the streams of a member accept seals. */
+async function mend({ bus, name, makeJournal, notice }: JournalSealerOptions, incarnation: string): Promise<void> {
+  const wanted = journalStreams(name, incarnation);
+  try {
+    const found = await bus.streams(`${name}_J_${incarnation}_`);
+    const missing = wanted.filter((stream) => !found.some((state) => state.name === stream.name));
+    if (missing.length > 0) {
+      notice(`Making ${missing.map((stream) => stream.name).join(', ')} again, so that they can be sealed`);
+      await makeJournal(incarnation);
     }
-  }
-
-  /** Makes the streams of a member accept seals. */
-  async #mend(incarnation: string): Promise<void> {
-    const { bus, name, makeJournal, notice } = this.#options;
-    const wanted = journalStreams(name, incarnation);
-    try {
-      const found = await bus.streams(`${name}_J_${incarnation}_`);
-      const missing = wanted.filter((stream) => !found.some((state) => state.name === stream.name));
-      if (missing.length > 0) {
-        notice(`Making ${missing.map((stream) => stream.name).join(', ')} again, so that they can be sealed`);
-        await makeJournal(incarnation);
-      }
-      for (const state of found) if (isFull(state)) await bus.alterStream(withRoom(state));
-    } catch (error) {
-      notice(`Cannot repair the journal streams of ${incarnation}: ${(error as Error).message}`);
-    }
+    for (const state of found) if (isFull(state)) await bus.alterStream(withRoom(state));
+  } catch (error) {
+    notice(`Cannot repair the journal streams of ${incarnation}: ${(error as Error).message}`);
   }
 }
 

@@ -18,7 +18,7 @@ import { advance, HEARTBEAT_MS, type Members, openMembers, restored, type Signal
 import { type Accusing, accusation, look, type MembershipStep, nextLookMs } from './suspicion.ts';
 import { AppliedReports, appliedSubject } from './applied_reports.ts';
 import { Heartbeats, type HeartbeatsOptions } from './heartbeats.ts';
-import { JournalSealer, type JournalSealerOptions } from './journal_sealer.ts';
+import { type JournalSealerOptions, sealMember } from './journal_sealer.ts';
 import { MemberNotices } from './member_notices.ts';
 
 /**
@@ -95,7 +95,6 @@ export class ClusterMembership {
   readonly #reports: AppliedReports;
   readonly #heartbeats: Heartbeats;
   readonly #notices: MemberNotices;
-  readonly #sealer: JournalSealer;
   /** Messages that were malformed or of another version. */
   readonly malformed: ProtocolErrors;
   #isProving = false;
@@ -108,7 +107,6 @@ export class ClusterMembership {
     this.#options = options;
     this.#members = openMembers(incarnation, { ...options, suspectMs });
     this.#notices = new MemberNotices(notice);
-    this.#sealer = new JournalSealer(options);
     this.malformed = new ProtocolErrors('members', notice);
     this.#heartbeats = new Heartbeats(options, {
       members: () => this.#members,
@@ -275,7 +273,7 @@ export class ClusterMembership {
   async #seal({ incarnation }: MembershipStep & { readonly do: 'seal' }): Promise<void> {
     const isOff = (): boolean => this.#standing !== 'member' || !this.#members.all.has(incarnation);
     try {
-      await this.#sealer.seal({ incarnation, isOff });
+      await sealMember(this.#options, { incarnation, isOff });
       if (!isOff()) this.#tell({ is: 'sealed', incarnation });
     } catch (error) {
       this.#options.notice(`Cannot seal the journal of ${incarnation}: ${(error as Error).message}`);
@@ -315,7 +313,7 @@ export class ClusterMembership {
     const { incarnation } = this.#options;
     const isOff = (): boolean => isLate() || this.#standing !== 'member';
     await finish?.();
-    await this.#sealer.seal({ incarnation, isOff });
+    await sealMember(this.#options, { incarnation, isOff });
     if (!isOff()) sealed?.();
     while (!isOff()) {
       const map = mapWithoutSelf(this.#members, this.#options.elapsed());
