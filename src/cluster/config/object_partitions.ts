@@ -126,27 +126,27 @@ export class ObjectPartitions {
       const comesFrom = from.size === 0 ? undefined : from.get(`${kind} ${id}`);
       return partitions.has(comesFrom ?? this.partitionOf(kind, id));
     };
-    const deletedThere = (wanted: ObjectKind): string[] =>
-      this.#deleted.flatMap(({ sequence, kind, id, partition }) => {
-        const isMeant = kind === wanted && sequence > (behind ?? Number.POSITIVE_INFINITY) && partitions.has(partition);
-        return isMeant ? [id] : [];
-      });
     const providers = [...known.providers, ...located].filter((id) => isIn('provider', id));
     const trackables = known.trackables.filter((id) => isIn('trackable', id));
+    const deleted = this.#deletedIn(partitions, ({ sequence }) => sequence > (behind ?? Number.POSITIVE_INFINITY));
     return {
-      providers: [...new Set([...providers, ...deletedThere('provider')])],
-      trackables: [...new Set([...trackables, ...deletedThere('trackable')])],
+      providers: [...new Set([...providers, ...deleted.providers])],
+      trackables: [...new Set([...trackables, ...deleted.trackables])],
     };
   }
 
   /** Objects that were deleted in some partitions and do not exist now. `known`: all objects that do. */
   deletedIn(partitions: ReadonlySet<number>, known: ObjectIds): ObjectIds {
     const exists = { provider: new Set(known.providers), trackable: new Set(known.trackables) };
-    const deleted = (wanted: ObjectKind): string[] =>
-      this.#deleted.flatMap(({ kind, id, partition }) => {
-        return kind === wanted && partitions.has(partition) && !exists[kind].has(id) ? [id] : [];
-      });
-    return { providers: [...new Set(deleted('provider'))], trackables: [...new Set(deleted('trackable'))] };
+    return this.#deletedIn(partitions, ({ kind, id }) => !exists[kind].has(id));
+  }
+
+  #deletedIn(partitions: ReadonlySet<number>, isMeant: (deleted: Deleted) => boolean): ObjectIds {
+    const found = this.#deleted.filter((each) => partitions.has(each.partition) && isMeant(each));
+    const idsOf = (wanted: ObjectKind): string[] => [
+      ...new Set(found.flatMap(({ kind, id }) => (kind === wanted ? [id] : []))),
+    ];
+    return { providers: idsOf('provider'), trackables: idsOf('trackable') };
   }
 
   /** Changes links, and returns the resulting partitions of all objects that may have moved. */

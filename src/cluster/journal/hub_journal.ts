@@ -61,10 +61,6 @@ const MESSAGE_BYTES = 1 << 20;
 /** Messages that are retained for reuse: one is in flight, and one is being filled. */
 const SPARE_MAX = 2;
 
-function hasRoom(size: number, bytes: number): boolean {
-  return size + bytes <= MESSAGE_BYTES;
-}
-
 interface Barrier {
   resolve(): void;
   reject(error: JournalClosed): void;
@@ -229,7 +225,7 @@ export class HubJournal {
   /** Message that takes a record of that size. */
   #openFor(bytes: number): RecordsMessage {
     const last = this.#waiting.at(-1);
-    if (last !== undefined && hasRoom(last.size, bytes)) return last;
+    if (last !== undefined && last.size + bytes <= MESSAGE_BYTES) return last;
     const message = this.#spare.pop() ?? new RecordsMessage();
     this.#waiting.push(message);
     return message;

@@ -12,19 +12,13 @@ export interface JournalSubject {
 
 /** Streams and subjects of a member's journal. `name`: of the cluster. */
 export function journalSubjects(name: string, incarnation: string): JournalSubjects {
-  const [a, b] = journalStreams(name, incarnation);
   return [
-    { stream: a.name, subject: `${name}.j.${incarnation}.a` },
-    { stream: b.name, subject: `${name}.j.${incarnation}.b` },
+    { stream: `${name}_J_${incarnation}_A`, subject: `${name}.j.${incarnation}.a` },
+    { stream: `${name}_J_${incarnation}_B`, subject: `${name}.j.${incarnation}.b` },
   ];
 }
 
-type JournalStream = Pick<StreamSettings, 'name' | 'subjects'>;
-
-/** Streams of a member's journal: A, and B. */
-export function journalStreams(name: string, incarnation: string): readonly [JournalStream, JournalStream] {
-  return [
-    { name: `${name}_J_${incarnation}_A`, subjects: [`${name}.j.${incarnation}.a`] },
-    { name: `${name}_J_${incarnation}_B`, subjects: [`${name}.j.${incarnation}.b`] },
-  ];
+/** Settings of the streams of a member's journal: A, and B. */
+export function journalStreams(name: string, incarnation: string): Pick<StreamSettings, 'name' | 'subjects'>[] {
+  return journalSubjects(name, incarnation).map(({ stream, subject }) => ({ name: stream, subjects: [subject] }));
 }

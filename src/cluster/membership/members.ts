@@ -156,33 +156,18 @@ const RETRY_MS = 100;
 const CLOCKS_MAX = 8;
 export const NEVER = Number.POSITIVE_INFINITY;
 
-interface MembersSettings {
-  readonly suspectMs: number;
-  readonly ownersMax?: number;
-  readonly partitions?: number;
-}
-
 /** Initial state. Throws a RangeError unless `suspectMs` is above 0. `ownersMax`: see partition_map.ts. */
 export function openMembers(
   self: string,
-  { suspectMs, ownersMax = PARTITIONS_MAX, partitions = PARTITIONS }: MembersSettings,
+  {
+    suspectMs,
+    ownersMax = PARTITIONS_MAX,
+    partitions = PARTITIONS,
+  }: Pick<Members, 'suspectMs'> & Partial<Pick<Members, 'ownersMax' | 'partitions'>>,
 ): Members {
   if (!(suspectMs > 0)) throw new RangeError(`Cannot watch members: suspectMs must be above 0, found ${suspectMs}`);
-  const connection: BusState = { at: 'down' };
-  return {
-    ...{
-      self,
-      suspectMs,
-      ownersMax,
-      partitions,
-      protocol: 1,
-      isSettled: false,
-      applied: 0,
-      map: undefined,
-      connection,
-    },
-    ...{ keptAtMs: -NEVER, ownLoads: new Map(), all: new Map() },
-  };
+  const nothing = { protocol: 1, isSettled: false, applied: 0, map: undefined, ownLoads: new Map(), all: new Map() };
+  return { self, suspectMs, ownersMax, partitions, ...nothing, connection: { at: 'down' }, keptAtMs: -NEVER };
 }
 
 /** Members and map of a configuration snapshot, in any order. */
@@ -295,10 +280,7 @@ function onJoin(members: Members, { incarnation, name, protocols, sequence, atMs
   const all = new Map(members.all).set(incarnation, member);
   if (incarnation !== members.self) return { ...members, all };
   // This hub received nothing before its join: silence counts from here.
-  const seenFromHere = ([id, each]: [string, Member]): [string, Member] => {
-    return [id, received(each, atMs)];
-  };
-  return { ...members, all: new Map([...all].map(seenFromHere)) };
+  return { ...members, all: new Map(Array.from(all, ([id, each]) => [id, received(each, atMs)])) };
 }
 
 function onBeat(members: Members, { atMs, beat }: HeartbeatReceived): Members {

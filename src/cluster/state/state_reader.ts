@@ -111,7 +111,7 @@ export class MergedRows<Subject> {
         continue;
       }
       this.#strays.get(subject)?.delete(key);
-      if (before !== undefined && !isHere) this.#addStray(before.subject, key);
+      if (before !== undefined && !isHere) addTo(this.#strays, before.subject, key);
       this.lying.set(key, { subject, buffer, at });
     }
   }
@@ -134,10 +134,6 @@ export class MergedRows<Subject> {
       const bytes = whole.get(subject) ?? 0;
       subject.weighed(bytes, (this.#bytes.get(subject) ?? 0) - bytes);
     }
-  }
-
-  #addStray(subject: Subject, key: string): void {
-    addTo(this.#strays, subject, key);
   }
 }
 
