@@ -12,6 +12,7 @@ import {
   CONFIG,
   EventAppender,
   type EventAppenderOptions,
+  isAfter,
   MESSAGE_EVENTS,
   type PendingEvents,
 } from './event_appender.ts';
@@ -129,17 +130,12 @@ export class ClusterEvents {
 
   /** Appends a fence event that a third party has posted to this hub. */
   thirdParty(fields: FilterFields, json: string): void {
-    this.appender.add({
-      of: this.#options.incarnation,
-      events: encoded(textEvent('fence_events', fields, json)),
-      position: { shard: THIRD_PARTIES, step: this.#thirdParties++, index: 0 },
-    });
+    this.#add(encoded(textEvent('fence_events', fields, json)));
   }
 
   /** Appends events that only this hub has. Resolves when the log has them; rejects if this hub cannot append. */
   own(events: EncodedEvents): Promise<void> {
-    const position = { shard: THIRD_PARTIES, step: this.#thirdParties++, index: 0 };
-    this.appender.add({ of: this.#options.incarnation, events, position });
+    this.#add(events);
     return this.appender.settled();
   }
 
@@ -180,6 +176,12 @@ export class ClusterEvents {
     this.#cancelMeasuring?.();
     this.#following?.end();
     this.appender.close(error);
+  }
+
+  /** Appends events that come from no step. */
+  #add(events: EncodedEvents): void {
+    const position = { shard: THIRD_PARTIES, step: this.#thirdParties++, index: 0 };
+    this.appender.add({ of: this.#options.incarnation, events, position });
   }
 }
 
@@ -230,11 +232,7 @@ class ChangeEvents {
 
   /** Drops the events that are in the log. */
   logged({ watermarks }: Pick<LoggedSoFar, 'watermarks'>): void {
-    const [step, index] = watermarks.get(0) ?? [-1, -1];
-    const isOpen = ({ position }: PendingEvents): boolean => {
-      return position !== undefined && (position.step > step || (position.step === step && position.index > index));
-    };
-    const open = this.#held.findIndex(isOpen);
+    const open = this.#held.findIndex(({ position }) => position && isAfter(position, watermarks.get(0)));
     const dropped = this.#held.splice(0, open < 0 ? this.#held.length : open);
     for (const { events } of dropped) this.#heldBytes -= events.bytes.length;
   }

@@ -300,7 +300,8 @@ function isLogged({ key }: PendingEvents, position: FenceEventPosition, { waterm
   return keys.has(key ?? keyOf(position)) || !isAfter(position, watermarks.get(position.shard));
 }
 
-function isAfter({ step, index }: FenceEventPosition, [lastStep, lastIndex]: LogWatermark = [-1, -1]): boolean {
+/** Whether a position is after a watermark, or there is none. */
+export function isAfter({ step, index }: FenceEventPosition, [lastStep, lastIndex]: LogWatermark = [-1, -1]): boolean {
   return step > lastStep || (step === lastStep && index > lastIndex);
 }
 

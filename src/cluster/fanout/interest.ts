@@ -213,10 +213,10 @@ export class Interest {
 
   /** Never rejects. */
   async #ask(member: Member): Promise<void> {
-    const { bus, name, wanted, schedule } = this.#options;
+    const { bus, name, incarnation: from, wanted, schedule } = this.#options;
     member.isAsked = true;
     const number = this.#number;
-    this.#message ??= this.#pack(wanted());
+    this.#message ??= INTEREST.pack({ from, number, variants: wanted() });
     member.known ??= number;
     const subject = `${name}.interest.${member.incarnation}`;
     let counted: Promise<boolean> | undefined;
@@ -246,10 +246,6 @@ export class Interest {
     if (isAcknowledged) goOn();
     else if (!this.#isClosed && this.#members.get(member.incarnation) === member) schedule(AGAIN_MS, goOn);
     this.#settle();
-  }
-
-  #pack(variants: readonly Variant[]): Uint8Array {
-    return INTEREST.pack({ from: this.#options.incarnation, number: this.#number, variants });
   }
 
   #hear({ bytes, reply }: Message): void {

@@ -98,7 +98,8 @@ export class LocationQueues {
   isClear(): boolean {
     if (this.#waiting === 0) return true;
     this.changed();
-    if (this.#held.size > 0 || this.#lengthOf(NOBODY) > 0) return false;
+    const unserved = this.#queues.get(NOBODY)?.waiting.length ?? 0;
+    if (this.#held.size > 0 || unserved > 0) return false;
     const own = this.#queues.get(this.#options.incarnation);
     return own === undefined || own.waiting.length === (own.inFlight?.isHandedOver === true ? 1 : 0);
   }
@@ -156,7 +157,7 @@ export class LocationQueues {
   }
 
   #begin(): void {
-    if (this.#isClosed) throw closingError();
+    if (this.#isClosed) throw hubError('closing', { operation: OPERATION });
     this.changed();
   }
 
@@ -368,16 +369,8 @@ export class LocationQueues {
   #late({ sentBefore }: Pick<RequestTerms, 'sentBefore'>): HubError {
     return this.#options.calls.late(OPERATION, { isInDoubt: sentBefore.length > 0 });
   }
-
-  #lengthOf(server: string | undefined): number {
-    return this.#queues.get(server)?.waiting.length ?? 0;
-  }
 }
 
 function donesOf({ waiting }: Queue): readonly Promise<void>[] {
   return waiting.map(({ done }) => done);
-}
-
-function closingError(): HubError {
-  return hubError('closing', { operation: OPERATION });
 }
