@@ -268,7 +268,10 @@ class Session implements PeerEvents, CommandConnection {
     if (!this.#isKnown) return false;
     try {
       const access = authorize({ use: 'publish', path: this.path, topic: 'location_updates', token: this.#token });
-      return !(access instanceof Promise) && access.owned === undefined && access.readable === undefined;
+      if (!(access instanceof Promise)) return access.owned === undefined && access.readable === undefined;
+      // The command authorizes the frame again and reports the failure.
+      access.catch(() => undefined);
+      return false;
     } catch {
       return false;
     }
