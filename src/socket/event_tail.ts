@@ -47,8 +47,9 @@ export class EventTail {
 
   /** Sends the cursor from which the subscription begins, and then events. */
   start(): void {
-    this.#report();
+    // Listens first, since sending may close the connection, which ends the subscription.
     this.#endListening = this.#deps.log.onAppended(() => this.wake());
+    this.#report();
     this.wake();
   }
 

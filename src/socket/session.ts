@@ -179,6 +179,8 @@ class Session implements PeerEvents, CommandConnection {
     this.#add(id, held);
     const { topicName } = held;
     this.sendQueue.reply(acknowledgement('subscribed', topicName, id));
+    // The acknowledgment may have exceeded the bound of the send queue, which closes the connection.
+    if (this.#closed) return;
     const subscription = this.echoId ? `,"subscription_id":${id}` : '';
     const { turns, schedule = () => () => undefined } = this.deps;
     const tail = new EventTail({

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { FULL_ACCESS } from '../../src/auth/authorizer.ts';
+import type { EventLog } from '../../src/events/event_log.ts';
 import type { Peer, PeerEvents } from '../../src/exchange.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 import { lend } from '../../src/model/borrowed.ts';
@@ -65,3 +67,41 @@ test('A token that fails when it is verified again is answered, and leaves no un
   );
   assert.equal(unhandled.length, 0);
 });
+
+for (const [what, dropAt] of [
+  ['the acknowledgment', 1],
+  ['the first cursor', 2],
+] as const) {
+  test(`A connection that closes with ${what} of a subscription to the event log leaves no listener`, async () => {
+    let [listeners, reads, counted] = [0, 0, 0];
+    const log = {
+      cursors: { at: () => 'ev' },
+      positionOf: () => 0,
+      onAppended() {
+        listeners++;
+        return () => void listeners--;
+      },
+      select() {
+        reads++;
+        return Promise.resolve({ events: [], to: 0, hasMore: false });
+      },
+    };
+    const { codes, receive, sent } = connect({
+      events: { log: () => log as unknown as EventLog, zones: () => undefined },
+      // Each frame adds bytes, and the bound of all connections is exceeded by the frame number `dropAt`.
+      queueMaxBytes: 1e6,
+      networkMaxBytes: 1e6,
+      unsent: {
+        changed(_, one) {
+          counted++;
+          if (counted === dropAt) one.drop();
+        },
+      },
+      authorize: () => FULL_ACCESS,
+    });
+    receive({ event: 'subscribe', topic: 'fence_events', params: { after: 'oldest' } });
+    await settled();
+    assert.deepEqual([codes, sent.length], [[1013], dropAt - 1]);
+    assert.deepEqual([listeners, reads], [0, 0]);
+  });
+}
