@@ -26,12 +26,16 @@ export class Expiry {
     this.#options = options;
   }
 
-  /** Sets the expiry time of an id; Infinity for never. It ends earlier if `revoked` is aborted. */
+  /**
+   * Sets the expiry time of an id; Infinity for never. It expires earlier if `revoked` is aborted: before this returns,
+   * if that has happened already.
+   */
   set(id: number, atMs: number, revoked?: AbortSignal): void {
+    if (atMs !== Number.POSITIVE_INFINITY) {
+      this.#ends.set(id, atMs);
+      if (atMs < this.#nextMs) this.#wait();
+    }
     this.#watch(id, revoked);
-    if (atMs === Number.POSITIVE_INFINITY) return;
-    this.#ends.set(id, atMs);
-    if (atMs < this.#nextMs) this.#wait();
   }
 
   delete(id: number): void {

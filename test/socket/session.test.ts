@@ -6,6 +6,7 @@ import type { Peer, PeerEvents } from '../../src/exchange.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 import { lend } from '../../src/model/borrowed.ts';
 import type { PubSubDeps } from '../../src/socket/deps.ts';
+import { Expiry } from '../../src/socket/expiry.ts';
 import { createSocket } from '../../src/socket/session.ts';
 import { WaitingFrames } from '../../src/socket/waiting_frames.ts';
 import { errorWith } from '../support/errors.ts';
@@ -105,3 +106,19 @@ for (const [what, dropAt] of [
     assert.deepEqual([listeners, reads], [0, 0]);
   });
 }
+
+test('An id whose key was revoked before expires once', () => {
+  const expired: (readonly number[])[] = [];
+  const timers = new Set<() => void>();
+  const expiry = new Expiry({
+    now: () => 0,
+    schedule(_, callback) {
+      timers.add(callback);
+      return () => timers.delete(callback);
+    },
+    expired: (ids) => expired.push(ids),
+  });
+  expiry.set(7, 1000, AbortSignal.abort());
+  assert.deepEqual(expired, [[7]]);
+  assert.equal(timers.size, 0);
+});
