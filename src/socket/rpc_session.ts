@@ -158,10 +158,13 @@ class RpcSession implements PeerEvents {
     const { authorize } = this.#deps;
     const { path } = this.#peer;
     const access = authorize?.({ ...asked, path, token: this.#token }) ?? FULL_ACCESS;
-    const permitted = ({ expiresMs, revoked, subject }: Access): void => {
+    const permitted = (permission: Access): void => {
       if (this.#closed) return;
-      this.#expiry.set(0, expiresMs, revoked);
-      act(clientOf(subject, this.#peer.address));
+      const { expiresMs, revoked, subject } = permission;
+      // A method that guests may use ignores the token, whose expiry and revocation still end the connection.
+      if (permission !== FULL_ACCESS) this.#expiry.set(0, expiresMs, revoked);
+      // A key that was revoked since it was verified has closed the connection.
+      if (!this.#closed) act(clientOf(subject, this.#peer.address));
     };
     if (access instanceof Promise) {
       return access.then(permitted).catch((error: unknown) => this.#refuse(error, answerId(frame)));

@@ -1,7 +1,7 @@
 import { errorWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Access } from '../../src/auth/authorizer.ts';
+import { type Access, FULL_ACCESS } from '../../src/auth/authorizer.ts';
 import type { Peer } from '../../src/exchange.ts';
 import { createRpcSocket, type RpcSocketDeps } from '../../src/socket/rpc_session.ts';
 import { WaitingFrames } from '../../src/socket/waiting_frames.ts';
@@ -59,6 +59,18 @@ test('A connection and its method handlers end when its token expires', () => {
   assert.deepEqual(device.closed, [1008]);
   device.events.closed();
   assert.equal(rpc.available()['m'], undefined);
+});
+
+test('A connection ends when its key is revoked, also after a call that guests may make', () => {
+  const key = new AbortController();
+  const { connect } = world({
+    authorize: ({ use }) => (use === 'call' ? FULL_ACCESS : { ...FULL_ACCESS, revoked: key.signal }),
+  });
+  const device = connect({ token: 'k' });
+  device.register('m');
+  device.send({ id: 1, method: 'com.omlox.ping' });
+  key.abort();
+  assert.deepEqual(device.closed, [1008]);
 });
 
 test('Frames are processed in order, even if the token of the first must be verified', async () => {
