@@ -259,8 +259,9 @@ export class Fanout {
   }
 
   /**
-   * Delivers one event. `render` is called once per variant and returns undefined to skip the variant. `upTo`: number of the
-   * interest that includes the subscriptions that receive the event; all of them when left out.
+   * Delivers one event. `render` is called once per variant and returns undefined to skip the variant. `upTo` is the
+   * number of the interest that includes the subscriptions that receive the event; by default all of them do, and the
+   * listeners as well. With `upTo`, the event is redelivered: listeners have no part in it.
    */
   announce(
     topic: Topic,
@@ -278,7 +279,7 @@ export class Fanout {
       if (text === undefined) continue;
       const batch = DeliveryBatch.of([text]);
       this.#deliver({ ...channel, unfiltered }, batch, { fields: [fields], matches });
-      for (const each of channel.listeners) each.receive(batch, [fields], 'announced');
+      if (hasListeners) for (const each of channel.listeners) each.receive(batch, [fields], 'announced');
     }
   }
 
@@ -325,12 +326,12 @@ export class Fanout {
     return channel;
   }
 
-  /** Closes a channel if it has no receivers left. */
   /** Number of channels with subscriptions. The few listeners of the hub itself leave the bound to its clients. */
   #subscribedChannels(): number {
     return [...this.#channels.values()].filter(isSubscribed).length;
   }
 
+  /** Closes a channel if it has no receivers left. */
   #checkUse(channel: Channel): void {
     if (channel.listeners.size === 0 && !isSubscribed(channel)) this.#close(channel);
     else this.#checkFields(channel);

@@ -164,6 +164,21 @@ test('Fanout renders an announced event once per variant, and not at all without
   ]);
 });
 
+test('Fanout redelivers an event to earlier subscriptions only, and to no listener', () => {
+  let interest = 0;
+  const fanout = new Fanout({ variantsChanged: () => undefined, interestNumber: () => interest });
+  const [early, late] = [new Listener(), new Listener()];
+  let received = 0;
+  fanout.listen({ receive: () => void received++ }, { topic: 'fence_events', view: WGS84 });
+  fanout.subscribe(early, { topic: 'fence_events', view: WGS84 });
+  interest = 1;
+  fanout.subscribe(late, { topic: 'fence_events', view: WGS84 });
+  fanout.announce('fence_events', ['f'], () => '{}', 0);
+  assert.deepEqual([early.got.length, late.got.length, received], [1, 0, 0]);
+  fanout.announce('fence_events', ['f'], () => '{}');
+  assert.deepEqual([early.got.length, late.got.length, received], [2, 1, 1]);
+});
+
 test('Fanout lets a subscriber unsubscribe, and publish, during its delivery', () => {
   const { fanout } = fanoutWithLog();
   const later = new Listener();
