@@ -152,12 +152,19 @@ export class Ingest {
       throw error;
     }
     this.#requireCapacity(items);
-    this.#accepted += items;
     const works: Promise<void>[] = [];
-    for (const piece of pieces) {
-      await this.#turns.next();
-      this.#accepted -= piece.items;
-      works.push(...this.#passPiece(piece, { body, root, via, tooOld }), ...this.#partCommitted());
+    let left = items;
+    this.#accepted += left;
+    try {
+      for (const piece of pieces) {
+        await this.#turns.next();
+        this.#accepted -= piece.items;
+        left -= piece.items;
+        works.push(...this.#passPiece(piece, { body, root, via, tooOld }), ...this.#partCommitted());
+      }
+    } finally {
+      // After an exception, the rest is never passed on.
+      this.#accepted -= left;
     }
     return { kept: this.#committedAll(works) };
   }
@@ -286,12 +293,19 @@ export class Ingest {
       }
       this.#requireCapacity(checked.length);
       const works: Promise<void>[] = [];
-      this.#accepted += checked.length;
-      for (let from = 0; from < checked.length; from += VALUES_PER_TURN) {
-        if (from > 0) await this.#turns.next();
-        const some = checked.slice(from, from + VALUES_PER_TURN);
-        this.#accepted -= some.length;
-        works.push(...this.#pass(some, { ...incoming, receivedMs: this.#options.now() }), ...this.#partCommitted());
+      let left = checked.length;
+      this.#accepted += left;
+      try {
+        for (let from = 0; from < checked.length; from += VALUES_PER_TURN) {
+          if (from > 0) await this.#turns.next();
+          const some = checked.slice(from, from + VALUES_PER_TURN);
+          this.#accepted -= some.length;
+          left -= some.length;
+          works.push(...this.#pass(some, { ...incoming, receivedMs: this.#options.now() }), ...this.#partCommitted());
+        }
+      } finally {
+        // After an exception, the rest is never passed on.
+        this.#accepted -= left;
       }
       return { kept: this.#committedAll(works) };
     };

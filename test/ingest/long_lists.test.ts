@@ -8,7 +8,7 @@ const LIST = { root: 'locations' };
 const BAD = { ...GOOD_LOCATION, floor: 'top' };
 
 /** An Ingest whose clock advances with each turn of the event loop, and a limited capacity. */
-function openIngest({ room = Number.POSITIVE_INFINITY } = {}) {
+function openIngest({ room = Number.POSITIVE_INFINITY, failsAt = '' } = {}) {
   let nowMs = 1000;
   const reported: { readonly id: string; readonly receivedMs: number }[] = [];
   const ingest = new Ingest({
@@ -16,7 +16,10 @@ function openIngest({ room = Number.POSITIVE_INFINITY } = {}) {
     providerId: (id) => id,
     zone: () => undefined,
     hasCapacity: (count) => reported.length + count <= room,
-    location: ({ provider_id: id }, { receivedMs }) => void reported.push({ id, receivedMs }),
+    location({ provider_id: id }, { receivedMs }) {
+      if (id === failsAt) throw new Error('defect');
+      reported.push({ id, receivedMs });
+    },
     ensureProvider: () => undefined,
     publishProximity: () => undefined,
     kept: () => undefined,
@@ -84,6 +87,16 @@ describe('A long list', () => {
     await long;
     assert.equal(reported.length, 3900);
     assert.ok(reported.findIndex(({ id }) => id === 'other0') < 3000, 'others are passed on in between');
+  });
+
+  test('that fails while it is passed on gives back the room of its rest', async (t) => {
+    const { ingest, stop } = openIngest({ room: 3000, failsAt: 'p0' });
+    t.after(stop);
+    const body = Buffer.from(JSON.stringify(listOf(3000)));
+    for (const taking of [ingest.locations(listOf(3000), LIST), ingest.longBody(body, LIST)]) {
+      await assert.rejects(taking ?? assert.fail(), /defect/);
+    }
+    await ingest.locations(listOf(3000, 'q'), LIST);
   });
 
   test('is rejected if there is no room for all of it', async (t) => {
