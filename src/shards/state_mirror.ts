@@ -64,11 +64,6 @@ export class StateMirror {
     return [...zone.values(), ...fence.values(), ...provider.values(), ...trackable.values()];
   }
 
-  /** Returns the providers of a trackable. */
-  providersOf(trackable: string): readonly string[] {
-    return this.#entities.trackable.get(trackable)?.entity?.location_providers ?? [];
-  }
-
   #applyOne(item: LaneItem): void {
     switch (item.kind) {
       case 'locations':
