@@ -79,7 +79,7 @@ const NOTHING: EntityIndex = { exists: () => false, zoneBy: () => undefined, zon
 export const COMMANDS: readonly Command[] = [
   {
     event: 'subscribe',
-    summary: 'Wants the events of a topic from now on, as the params say',
+    summary: 'Subscribes to the events of a topic from now on, filtered and converted by the params',
     topics: TOPIC_NAMES,
     answer: 'subscribed',
     use: 'subscribe',
@@ -97,7 +97,8 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     event: 'message',
-    summary: 'Sends locations or proximities; only those that cannot be taken are answered, with one error',
+    summary:
+      'Publishes locations or proximities; one error reports those that are rejected, and a success is not answered',
     topics: PUBLISHED,
     answer: undefined,
     use: 'publish',

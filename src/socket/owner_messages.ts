@@ -37,8 +37,8 @@ export class ConnectionOwners {
   #last = '';
 
   /**
-   * Counts a message of locations, most of which `hint` owns; undefined if no other hub does. Returns the hint to send, at most
-   * once per window and only if it differs from the last one.
+   * Counts a message of locations, most of which `hint` owns; undefined if no other hub does. Returns the hint to send,
+   * at most once per window and only if it differs from the last one.
    */
   sent(hint: OwnerHint | undefined): OwnerHint | undefined {
     this.#messages++;

@@ -19,7 +19,7 @@ export interface RequestedView {
 }
 
 /** Params of every message that requires a permission. */
-const TOKEN_PARAM = { token: Type.Optional(Type.String({ description: 'Access token, where the hub wants one.' })) };
+const TOKEN_PARAM = { token: Type.Optional(Type.String({ description: 'Access token, if the hub requires one.' })) };
 
 const VIEW_PARAMS = {
   crs: Type.Optional(Crs('Reference system of coordinates: EPSG:4326 if absent, local, a UTM or a UPS code.')),

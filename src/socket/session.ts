@@ -35,7 +35,7 @@ const TRY_AGAIN_LATER = 1013;
 const INTERNAL_ERROR = 1011;
 
 /** Maximum size of a frame in bytes before the connection has presented a valid token, if one is required. */
-const STRANGERS_FRAME_BYTES = 64 << 10;
+const UNAUTHENTICATED_FRAME_MAX_BYTES = 64 << 10;
 
 /** Unsent bytes of a connection beyond which its subscriptions to the event log wait. */
 const TAIL_UNSENT_BYTES = 128 << 10;
@@ -214,8 +214,8 @@ class Session implements PeerEvents, CommandConnection {
   }
 
   #run(text: string): Promise<void> | undefined {
-    if (!this.#isKnown && bytesBeyond(text, STRANGERS_FRAME_BYTES) !== undefined) {
-      const reason = `A frame may have ${STRANGERS_FRAME_BYTES} bytes until a valid access token was shown`;
+    if (!this.#isKnown && bytesBeyond(text, UNAUTHENTICATED_FRAME_MAX_BYTES) !== undefined) {
+      const reason = `A frame may have ${UNAUTHENTICATED_FRAME_MAX_BYTES} bytes until a valid access token was shown`;
       this.#peer.close(TOO_LONG, reason);
       return undefined;
     }

@@ -40,7 +40,7 @@ export class SocketCommandError extends Error {
 
   constructor(error: WireError, why: Problem | HubError) {
     super(why instanceof Error ? why.message : String(why));
-    this.name = 'CommandError';
+    this.name = 'SocketCommandError';
     this.error = error;
     this.why = why;
   }
