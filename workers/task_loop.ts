@@ -18,8 +18,8 @@ const REST_AFTER_MS = 15_000;
 /** Functions of a worker. */
 export interface TaskHandlers {
   /**
-   * Runs a task, which is valid until the call returns. Returns the answer: its length, if it is in `area`; otherwise bytes of
-   * its own, which are transferred.
+   * Runs a task, which is valid until the call returns. Returns the answer: its length, if it is in `area`; otherwise
+   * bytes of its own, which are transferred.
    */
   run(bytes: Borrowed, area: Uint8Array): Uint8Array | number;
   /** Frees memory: the worker is idle. */
@@ -29,8 +29,8 @@ export interface TaskHandlers {
 }
 
 /**
- * Returns the one Piscina task of a worker, which never ends: it waits for the tasks of its thread in shared memory, and blocks
- * meanwhile. So a task costs neither a message nor a wake-up of the event loop on this side.
+ * Returns the one Piscina task of a worker, which never ends. It blocks the thread until the next task is in shared
+ * memory. So a task costs neither a message nor a wake-up of the event loop on this side.
  */
 export function taskLoop(handlers: TaskHandlers): (mailbox: Mailbox<MessagePort>) => never {
   return (mailbox) => {

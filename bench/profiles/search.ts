@@ -79,7 +79,7 @@ export const SEARCH: Profile = {
         asked.progress(name);
         Object.assign(more, await timesOf(name, { rest, scene, scale: asked.scale }));
       }
-      asked.progress(`beside ${RATE * asked.scale} locations a second`);
+      asked.progress(`under a load of ${RATE * asked.scale} locations per second`);
       const seconds = asked.seconds ?? SECONDS;
       const interval = { perSecond: (RATE * asked.scale) / plan.perMessage, warmupSeconds: 1, seconds };
       const load = generator.ask('run', { port: hub.port, interval });

@@ -184,7 +184,7 @@ export type Query =
       readonly only: readonly string[];
       readonly providers?: boolean;
     }
-  /** Where a filtered trackable will be, and what it will do at fences, within the horizon. */
+  /** Forecast of a filtered trackable: its position at the horizon, and its events at fences until then. */
   | { readonly ask: 'forecast'; readonly id: string; readonly horizonMs: number }
   /** The filtered trackables that take part in collisions, with their motions now: the fastest ones, at most `most`. */
   | { readonly ask: 'moving'; readonly most: number };
@@ -227,7 +227,7 @@ export type QueryResult =
   | { readonly forecast: TrackableForecast }
   | { readonly moving: readonly MovingBody[] };
 
-/** Expected position at the horizon with its standard deviation per axis in meters, and what will happen at fences. */
+/** Expected position at the horizon with its standard deviation per axis in meters, and the forecasts of fences. */
 export interface TrackableForecast {
   readonly lon: number;
   readonly lat: number;

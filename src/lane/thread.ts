@@ -61,8 +61,8 @@ export interface ThreadOptions {
 export type OpenThread = typeof openThread;
 
 /**
- * Starts a worker from a file of workers/, whose default export is a task loop (workers/task_loop.ts). When the worker dies, its
- * state is lost, and the thread has none until `restart`.
+ * Starts a worker from a file of workers/, whose default export is a task loop (workers/task_loop.ts). When the worker
+ * dies, its state is lost, and the thread has no worker until `restart`.
  */
 export function openThread(
   file: URL,
@@ -121,8 +121,9 @@ interface LoopingWorkerOptions {
 }
 
 /**
- * A worker in one endless task of a Piscina pool of its own: in a shared pool, a slow shard would block the others. Tasks and
- * answers pass through a mailbox. Each worker has its own, since a terminated one may still write to its memory.
+ * A worker in one endless task of a Piscina pool of its own: in a shared pool, a slow shard would block the others.
+ * Tasks and answers pass through a mailbox. Each worker has its own, since a terminated one may still write to its
+ * memory.
  */
 class LoopingWorker {
   readonly #pool: Piscina<Mailbox<MessagePort>, never>;

@@ -5,7 +5,7 @@ import { ArrayOf, Maybe, Named, OneOf, Time } from './schema.ts';
 /** Horizon of a forecast in milliseconds: bounds, and the default. */
 export const [HORIZON_MIN_MS, HORIZON_MAX_MS, HORIZON_DEFAULT_MS] = [1000, 60_000, 10_000] as const;
 
-/** What a trackable will do at a fence. */
+/** Forecast of a trackable at one fence. */
 const FenceForecast = Named('FenceForecast', {
   fence_id: Type.String({ description: 'The fence.' }),
   event: OneOf(['enter', 'exit', 'stay'], {

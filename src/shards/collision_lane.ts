@@ -147,8 +147,8 @@ export class CollisionLane {
   }
 
   /**
-   * Evaluates nothing more: the next owner of the stage does. Resolves when everything found so far is published, and stored
-   * as that.
+   * Stops evaluating, because the next owner of the stage continues. Resolves when all outcomes so far are published and
+   * stored.
    */
   async stop(): Promise<void> {
     this.#isStopped = true;

@@ -24,7 +24,7 @@ export interface Height {
 
 /**
  * Returns the vertical extent of a fence. Without extrusion it covers all heights. With one it starts at the z of its
- * region, 0 for a region without z; an extrusion of 0 is a plane. `levelMeters` is the wgs84_height of the zone that
+ * region, 0 for a region without z; an extrusion of 0 is a plane. `levelMetres` is the wgs84_height of the zone that
  * the fence names.
  */
 export function verticalOf(fence: Fence, levelMetres: number | undefined): Vertical {

@@ -21,8 +21,8 @@ const REACH_MAX = 10_000;
 const track = emptyTrack();
 
 /**
- * Returns where a trackable will be, and what it will do at the fences around it. Undefined if no filter knows its velocity.
- * Positions decide, without the delays and tolerances of fences.
+ * Returns the expected position of a trackable at the horizon, and its forecasts at the fences around it. Undefined if
+ * no filter estimates its velocity. Positions decide, without the delays and tolerances of fences.
  */
 export function forecastOf(
   context: ShardContext,
@@ -45,7 +45,7 @@ export function forecastOf(
   }
   const seconds = horizonMs / 1000;
   const [lon, lat] = positionAfter(seconds, estimate);
-  // Not published either, though it is only probable.
+  // A forecast must not reveal a position that the hub would not publish.
   if (context.state.untracked.cover({ ...observeTrackable(trackable, 0, 0), lon, lat })) return undefined;
   return { lon, lat, sigmaMeters: Math.sqrt(varianceAfter(seconds, estimate)), fences };
 }

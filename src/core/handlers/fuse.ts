@@ -42,14 +42,14 @@ export function fuse(context: ShardContext, trackable: TrackableState, arrival: 
       setFlag(track, OUTLIER, false);
       last.writeTrack(track);
       context.draft.counts.outliers++;
-      // Not an observation.
+      // An outlier is not an observation, so the effect must contain the memberships.
       trackable.changes |= CHANGED_MEMBERS;
       touch(state, trackable);
       return true;
     }
   }
   const fix = state.fixes.tracked(arrived, track);
-  // Its providers are around an untracked fence. It moves with their next location outside.
+  // The fused position is in an untracked fence, between its providers. The trackable stays until it is outside.
   if (state.untracked.coverFix(fix)) return true;
   fireSuppressed(context, trackable, moment.nowMs);
   moveTrackable(context, trackable, { ...arrival, fix });

@@ -15,9 +15,9 @@ import { departureOf, observeMove, observeProvider } from './fence_observation.t
 import { resolveProximity } from './resolve_proximity.ts';
 
 /**
- * Handles a location, in this order: check that it is newer than the provider's last, decide which reader's zone a
- * proximity is in, locate and filter it, publish it, evaluate the fences of the provider, move its trackables. An outlier
- * is only published. A location in an untracked fence removes the location that the provider had.
+ * Handles a location, in this order: check that it is not older than the provider's last, decide which reader's zone a
+ * proximity is in, locate and filter it, publish it, evaluate the fences of the provider, move its trackables. An
+ * outlier is only published. A location in an untracked fence removes the location that the provider had.
  */
 // hot
 export function onLocation(context: ShardContext, sent: ReceivedLocation): void {
@@ -57,7 +57,7 @@ export function onLocation(context: ShardContext, sent: ReceivedLocation): void 
   // Steps contain locations as sent, from which a replay cannot rebuild one that arbitration has moved.
   if (location !== sent) fix.isLocated = false;
   if (state.untracked.coverFix(fix)) {
-    // A provider that had no location has left nothing.
+    // Without a previous location, the provider has no memberships to leave.
     if (previous === undefined) state.fixes.put(provider, undefined);
     else dropFix(context, provider, { ...moment, eventNowMs: eventTimeMs });
     return;
@@ -66,7 +66,7 @@ export function onLocation(context: ShardContext, sent: ReceivedLocation): void 
   publishLocation(context, fix);
   if (isOutlier) {
     counts.outliers++;
-    // Not an observation.
+    // An outlier is not an observation, so the effect must contain the memberships.
     provider.changes |= CHANGED_MEMBERS;
     return;
   }
