@@ -112,6 +112,8 @@ test('Every hub answers from the rows of all hubs, like a single hub', { skip },
   );
   assert.equal(recorded.flat().length, 24 * TAGS.length);
   assert.ok(recorded.every((rows) => rows.length > 0));
+  // The first query of a hub starts its query threads, for which another hub does not wait.
+  for (const hub of [a, b]) await hub.get(PATHS[0] ?? assert.fail());
   for (const path of PATHS) {
     const expected = await alone.get(path);
     for (const [name, hub] of Object.entries({ a, b })) {
