@@ -43,7 +43,7 @@ export function readDocuments(): readonly Document[] {
     ),
   );
   return [...inRoot, ...below]
-    .filter((path) => path.endsWith('.md'))
+    .filter((path) => path.endsWith('.md') && !path.includes('/node_modules/'))
     .toSorted()
     .map((path) => documentOf(path, readFileSync(ROOT + path, 'utf8')));
 }
