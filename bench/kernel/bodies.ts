@@ -31,13 +31,13 @@ export class Bodies {
   seq = 0;
 
   /** Bodies of people on smooth walks, or of a feed with its number of connections. */
-  constructor(of: { readonly providers: number; readonly sideMetres: number } | FeedOf) {
+  constructor(of: { readonly providers: number; readonly sideMeters: number } | FeedOf) {
     if ('feed' in of) {
       this.#feed = of.feed;
       this.#connections = of.connections;
       return;
     }
-    const shape = { way: 'put-many', connections: 1, perMessage: BODY_LOCATIONS, stepMetres: 1.4 } as const;
+    const shape = { way: 'put-many', connections: 1, perMessage: BODY_LOCATIONS, stepMeters: 1.4 } as const;
     this.#feed = new MovingFeed({ kind: 'walk', ...of, ...shape });
     this.#connections = 1;
   }

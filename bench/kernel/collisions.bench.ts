@@ -12,7 +12,7 @@ interface Scene {
   readonly name: string;
   readonly summary: string;
   readonly count: number;
-  readonly sideMetres: number;
+  readonly sideMeters: number;
   readonly radii: readonly number[];
   readonly variants: readonly Variant[];
 }
@@ -21,17 +21,17 @@ const SCENES: readonly Scene[] = [
   {
     name: 'collisions_crowd',
     summary: 'a motion in a crowd of 2,000 on 100 m, without subscribers',
-    ...{ count: 2000, sideMetres: 100, radii: [0.3], variants: [] },
+    ...{ count: 2000, sideMeters: 100, radii: [0.3], variants: [] },
   },
   {
     name: 'collisions_crowd_texts',
     summary: 'the same with serialized events',
-    ...{ count: 2000, sideMetres: 100, radii: [0.3], variants: [WANTED] },
+    ...{ count: 2000, sideMeters: 100, radii: [0.3], variants: [WANTED] },
   },
   {
     name: 'collisions_apart',
     summary: 'a motion of one of 50,000 vehicles on 10 km, mostly apart',
-    ...{ count: 50_000, sideMetres: 10_000, radii: [0, 0.5, 3], variants: [WANTED] },
+    ...{ count: 50_000, sideMeters: 10_000, radii: [0, 0.5, 3], variants: [WANTED] },
   },
 ];
 
@@ -42,20 +42,20 @@ export const COLLISIONS: readonly Kernel[] = SCENES.map((scene) => ({
   prepare: () => prepare(scene),
 }));
 
-function prepare({ count, sideMetres, radii, variants }: Scene) {
+function prepare({ count, sideMeters, radii, variants }: Scene) {
   const random = randomFrom(1);
   let ids = 0;
   const newId = () => String(ids++);
   const stage = openCollisionStage({ newId, namedId: newId, zones: () => undefined, newBuffer: newRecordBuffer });
   stage.step({ nowMs: 0, motions: [], variants });
-  const at = Array.from({ length: count }, (): [number, number] => [random() * sideMetres, random() * sideMetres]);
+  const at = Array.from({ length: count }, (): [number, number] => [random() * sideMeters, random() * sideMeters]);
   let nowMs = 0;
   const motions = (): Motion[] => {
     nowMs++;
     return at.map((place, index) => {
       place[0] += random() * 2 - 1;
       place[1] += random() * 2 - 1;
-      return motion(index, place, { radiusMetres: radii[index % radii.length] ?? 0, nowMs });
+      return motion(index, place, { radiusMeters: radii[index % radii.length] ?? 0, nowMs });
     });
   };
   // The first round fills the grid.
@@ -64,11 +64,11 @@ function prepare({ count, sideMetres, radii, variants }: Scene) {
 }
 
 interface Extent {
-  readonly radiusMetres: number;
+  readonly radiusMeters: number;
   readonly nowMs: number;
 }
 
-function motion(index: number, at: readonly [number, number], { radiusMetres, nowMs }: Extent): Motion {
+function motion(index: number, at: readonly [number, number], { radiusMeters, nowMs }: Extent): Motion {
   return {
     kind: 'moved',
     seq: 0,
@@ -79,13 +79,13 @@ function motion(index: number, at: readonly [number, number], { radiusMetres, no
     lat: 50 + at[1] * METRE,
     z: undefined,
     elevationRef: 'floor',
-    levelMetres: undefined,
+    levelMeters: undefined,
     floor: 0,
     extrusion: undefined,
     collides: true,
-    radiusMetres,
+    radiusMeters,
     ring: undefined,
-    exitToleranceMetres: 0,
+    exitToleranceMeters: 0,
     toleranceTimeoutMs: undefined,
     exitDelayMs: undefined,
     providers: [`tag ${index}`],

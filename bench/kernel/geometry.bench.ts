@@ -6,7 +6,7 @@ import { degreesAt, UNITS_PER_DEGREE, Walkers } from '../load/movers.ts';
 import { randomFrom } from '../load/random.ts';
 import { type Kernel, repeated } from './kernel.ts';
 
-const SIDE_METRES = 3000;
+const SIDE_METERS = 3000;
 const FENCES = 1000;
 const WALKERS = 10_000;
 const COUNTER_CLOCKWISE = 2 * Math.PI;
@@ -30,10 +30,10 @@ export const GEOMETRY: readonly Kernel[] = [
       const index = await openFenceIndex();
       const random = randomFrom(7);
       for (let slot = 0; slot < FENCES; slot++) {
-        const [east, north] = [SIDE_METRES * random(), SIDE_METRES * random()];
+        const [east, north] = [SIDE_METERS * random(), SIDE_METERS * random()];
         index.set(slot, { kind: 'polygon', rings: [ringAround(east, north, 16)], slackMeters: 0 } satisfies Region);
       }
-      const walkers = new Walkers(WALKERS, { sideMetres: SIDE_METRES, stepMetres: 1.4, seed: 1 });
+      const walkers = new Walkers(WALKERS, { sideMeters: SIDE_METERS, stepMeters: 1.4, seed: 1 });
       const near: (Nearby | undefined)[] = [];
       let touched = 0;
       return repeated((turn) => {
@@ -74,5 +74,5 @@ function ringAround(east: number, north: number, vertices: number): Float64Array
 
 function pointAt(lon: number, lat: number): Footprint {
   const at = { lon: lon / UNITS_PER_DEGREE, lat: lat / UNITS_PER_DEGREE };
-  return { ...at, radiusMetres: 0, ring: undefined, reachMeters: 0 };
+  return { ...at, radiusMeters: 0, ring: undefined, reachMeters: 0 };
 }

@@ -12,7 +12,7 @@ import { BODY_LOCATIONS, Bodies } from './bodies.ts';
 import { type Calls, inBatches, type Kernel } from './kernel.ts';
 
 const PEOPLE = 10_000;
-const FENCES = { count: 1000, vertices: 16, sideMetres: 3000, radiusMetres: [15, 25] } as const;
+const FENCES = { count: 1000, vertices: 16, sideMeters: 3000, radiusMeters: [15, 25] } as const;
 /** Bodies of a batch. */
 const BODIES = 10;
 /** Steps after which all changed rows are requested, as the hub does every 200 ms. */
@@ -57,7 +57,7 @@ async function prepare({ topics, areTracked, filters }: Scene): Promise<Calls> {
     parentsMax: 32,
     filters,
   });
-  const bodies = new Bodies({ providers: PEOPLE, sideMetres: FENCES.sideMetres });
+  const bodies = new Bodies({ providers: PEOPLE, sideMeters: FENCES.sideMeters });
   const { nowMs } = bodies;
   const variants = topics.map((topic, i): Variant => ({ id: i + 1, topic, crs: 'EPSG:4326' }));
   const setup: Item[] = [{ seq: 0, receivedMs: nowMs, kind: 'variants', variants }];

@@ -11,7 +11,7 @@ import { packBatch, unpackBatch } from '../../src/wire/messages.ts';
 import { BODY_LOCATIONS, Bodies } from './bodies.ts';
 import { inBatches, type Kernel, repeated } from './kernel.ts';
 
-const SITE = { providers: 10_000, sideMetres: 3000 };
+const SITE = { providers: 10_000, sideMeters: 3000 };
 
 /** From the bytes of a body to the shard, and to the serialized event. */
 export const WAY_IN: readonly Kernel[] = [

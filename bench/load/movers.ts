@@ -34,7 +34,7 @@ export function degreesAt(eastMeters: number, northMeters: number): [lon: number
 
 const HEADINGS = 256;
 
-/** Pedestrians on smooth curves in a square, `stepMetres` between two locations. */
+/** Pedestrians on smooth curves in a square, `stepMeters` between two locations. */
 export class Walkers implements Mover {
   readonly lon: Int32Array;
   readonly lat: Int32Array;
@@ -45,25 +45,25 @@ export class Walkers implements Mover {
   readonly #min: readonly [lon: number, lat: number];
   readonly #random: () => number;
 
-  constructor(count: number, options: { readonly sideMetres: number; readonly stepMetres: number; seed: number }) {
-    const { sideMetres, stepMetres } = options;
+  constructor(count: number, options: { readonly sideMeters: number; readonly stepMeters: number; seed: number }) {
+    const { sideMeters, stepMeters } = options;
     this.#random = randomFrom(options.seed);
     this.lon = new Int32Array(count);
     this.lat = new Int32Array(count);
     this.#headings = new Uint8Array(count);
     this.#min = unitsAt(0, 0);
-    this.#max = unitsAt(sideMetres, sideMetres);
+    this.#max = unitsAt(sideMeters, sideMeters);
     const angle = (heading: number): number => (2 * Math.PI * heading) / HEADINGS;
     this.#east = Int32Array.from(
       { length: HEADINGS },
-      (_, i) => stepMetres * UNITS_PER_METRE_EAST * Math.cos(angle(i)),
+      (_, i) => stepMeters * UNITS_PER_METRE_EAST * Math.cos(angle(i)),
     );
     this.#north = Int32Array.from(
       { length: HEADINGS },
-      (_, i) => stepMetres * UNITS_PER_METRE_NORTH * Math.sin(angle(i)),
+      (_, i) => stepMeters * UNITS_PER_METRE_NORTH * Math.sin(angle(i)),
     );
     for (let i = 0; i < count; i++) {
-      const [lon, lat] = unitsAt(sideMetres * this.#random(), sideMetres * this.#random());
+      const [lon, lat] = unitsAt(sideMeters * this.#random(), sideMeters * this.#random());
       this.lon[i] = lon;
       this.lat[i] = lat;
       this.#headings[i] = HEADINGS * this.#random();
@@ -90,13 +90,13 @@ export class Flippers implements Mover {
   readonly #outside: Uint8Array;
   readonly #jump: number;
 
-  constructor(count: number, { spacingMetres }: { readonly spacingMetres: number }) {
+  constructor(count: number, { spacingMeters }: { readonly spacingMeters: number }) {
     this.lon = new Int32Array(count);
     this.lat = new Int32Array(count);
     this.#outside = new Uint8Array(count).fill(1);
-    this.#jump = Math.round((spacingMetres / 2) * UNITS_PER_METRE_NORTH);
+    this.#jump = Math.round((spacingMeters / 2) * UNITS_PER_METRE_NORTH);
     for (let i = 0; i < count; i++) {
-      const [lon, lat] = unitsAt(...gridPlace(i, count, spacingMetres));
+      const [lon, lat] = unitsAt(...gridPlace(i, count, spacingMeters));
       this.lon[i] = lon;
       this.lat[i] = lat + this.#jump;
     }
@@ -114,7 +114,7 @@ export class Flippers implements Mover {
 }
 
 /** Meters east and north of the i-th of `count` positions on a square grid. */
-export function gridPlace(i: number, count: number, spacingMetres: number): [east: number, north: number] {
+export function gridPlace(i: number, count: number, spacingMeters: number): [east: number, north: number] {
   const columns = Math.ceil(Math.sqrt(count));
-  return [(i % columns) * spacingMetres, Math.floor(i / columns) * spacingMetres];
+  return [(i % columns) * spacingMeters, Math.floor(i / columns) * spacingMeters];
 }

@@ -15,8 +15,8 @@ interface Common {
 export interface WalkPlan extends Common {
   readonly kind: 'walk';
   readonly providers: number;
-  readonly sideMetres: number;
-  readonly stepMetres: number;
+  readonly sideMeters: number;
+  readonly stepMeters: number;
   readonly seed?: number;
   /** Numbers of their ids, if other generators send the rest; from 0 by default. */
   readonly numbers?: readonly number[];
@@ -26,7 +26,7 @@ export interface WalkPlan extends Common {
 export interface FlipPlan extends Common {
   readonly kind: 'flip';
   readonly providers: number;
-  readonly spacingMetres: number;
+  readonly spacingMeters: number;
 }
 
 /** A recording, as if each of its providers had sent `hz` times a second. `perMessage`: the average number of locations. */

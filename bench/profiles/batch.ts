@@ -19,12 +19,12 @@ interface Sent {
 export function crowdScene(sent: Sent, asked: Asked): FencedScene {
   const providers = Math.ceil((sent.providers ?? PROVIDERS) * asked.scale);
   const count = Math.ceil(SITE_FENCES * asked.scale);
-  const sideMetres = sideFor(count);
+  const sideMeters = sideFor(count);
   // A provider belongs to one connection.
   const connections = Math.min(sent.connections, Math.ceil(providers / sent.perMessage));
   return {
-    plan: { kind: 'walk', sideMetres, stepMetres: STEP_METERS, ...sent, providers, connections },
-    fences: () => polygonFences({ count, vertices: 16, sideMetres, radiusMetres: [15, 25] }),
+    plan: { kind: 'walk', sideMeters, stepMeters: STEP_METERS, ...sent, providers, connections },
+    fences: () => polygonFences({ count, vertices: 16, sideMeters, radiusMeters: [15, 25] }),
   };
 }
 

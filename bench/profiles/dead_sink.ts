@@ -43,10 +43,10 @@ function openBed(asked: Asked, url: string): Promise<Bed> {
   return Bed.open({
     settings: { sink_allowed_hosts: '127.0.0.1' },
     nodeArgs: profiling(asked),
-    plan: { kind: 'flip', spacingMetres: SPACING_METERS, way: 'put-one', perMessage: 1, connections, providers },
+    plan: { kind: 'flip', spacingMeters: SPACING_METERS, way: 'put-one', perMessage: 1, connections, providers },
     groups: BOTH_TOPICS,
     async create(rest) {
-      await rest.createAll('/fences', roundFences(providers, { spacingMetres: SPACING_METERS, radiusMetres: 10 }));
+      await rest.createAll('/fences', roundFences(providers, { spacingMeters: SPACING_METERS, radiusMeters: 10 }));
       const sink = { name: 'dead sink', type: 'webhook', url, topics: ['fence_events'], format: 'cloudevents_batch' };
       await rest.createAll('/sinks', [sink]);
     },

@@ -11,7 +11,7 @@ import { type FencedScene, polygonFences, sideFor } from './site.ts';
 const SECONDS = 10;
 const WARMUP_SECONDS = 5;
 /** Corners of a fence, and its radius in meters. */
-const FENCE = { vertices: 16, radiusMetres: [15, 25] } as const;
+const FENCE = { vertices: 16, radiusMeters: [15, 25] } as const;
 /** Number of threads, besides the hub's front thread, whose wake-ups are listed. */
 const THREADS_SHOWN = 4;
 
@@ -104,8 +104,8 @@ function sceneOf({ objects, perMessage, connections, fences }: Everyday, asked: 
   const way = perMessage === 1 ? 'put-one' : 'put-many';
   const { plan } = crowdScene({ way, connections, perMessage, providers: objects }, asked);
   const count = Math.ceil(fences * asked.scale);
-  const sideMetres = sideFor(count);
-  return { plan: { ...(plan as WalkPlan), sideMetres }, fences: () => polygonFences({ ...FENCE, count, sideMetres }) };
+  const sideMeters = sideFor(count);
+  return { plan: { ...(plan as WalkPlan), sideMeters }, fences: () => polygonFences({ ...FENCE, count, sideMeters }) };
 }
 
 function numbersOf(prefix: string, { updatesPerSecond, microsPerUpdate, ...round }: Round): Record<string, number> {

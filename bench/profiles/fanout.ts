@@ -83,8 +83,8 @@ async function measure(subscribers: number, asked: Asked): Promise<Point> {
       perMessage: PROVIDERS,
       connections: 1,
       providers: PROVIDERS,
-      sideMetres: 300,
-      stepMetres: 0.02,
+      sideMeters: 300,
+      stepMeters: 0.02,
     },
     groups: [{ name: WITNESS, topic: 'location_updates', params: [{}] }],
   });

@@ -56,7 +56,7 @@ interface Point extends Size {
 /** Fences have the same density for any number of them, so that a location crosses equally many. */
 async function measure({ fences, providers }: Size, asked: Asked): Promise<Point> {
   asked.progress(`${fences} fences, ${providers} providers`);
-  const sideMetres = sideFor(fences);
+  const sideMeters = sideFor(fences);
   const bed = await Bed.open({
     plan: {
       kind: 'walk',
@@ -64,12 +64,12 @@ async function measure({ fences, providers }: Size, asked: Asked): Promise<Point
       perMessage: PER_MESSAGE,
       connections: Math.min(10, Math.ceil(providers / PER_MESSAGE)),
       providers,
-      sideMetres,
-      stepMetres: 1.4,
+      sideMeters,
+      stepMeters: 1.4,
     },
     groups: BOTH_TOPICS,
     create: (rest) =>
-      rest.createAll('/fences', polygonFences({ count: fences, vertices: 16, sideMetres, radiusMetres: [15, 25] })),
+      rest.createAll('/fences', polygonFences({ count: fences, vertices: 16, sideMeters, radiusMeters: [15, 25] })),
   });
   try {
     const perSecond = (asked.rate ?? RATE) / PER_MESSAGE;

@@ -74,7 +74,7 @@ interface Filled {
 }
 
 async function residentWith({ providers, things = 0, fences = 0, settleMs }: Filled): Promise<number> {
-  const sideMetres = sideFor(Math.max(1000, fences));
+  const sideMeters = sideFor(Math.max(1000, fences));
   const bed = await Bed.open({
     plan: {
       kind: 'walk',
@@ -82,15 +82,15 @@ async function residentWith({ providers, things = 0, fences = 0, settleMs }: Fil
       perMessage: Math.min(100, providers),
       connections: Math.min(4, Math.ceil(providers / 100)),
       providers,
-      sideMetres,
-      stepMetres: 1,
+      sideMeters,
+      stepMeters: 1,
     },
     groups: BOTH_TOPICS,
     async create(rest) {
       await rest.createAll('/trackables', trackables(things));
       await rest.createAll(
         '/fences',
-        polygonFences({ count: fences, vertices: 16, sideMetres, radiusMetres: [15, 25] }),
+        polygonFences({ count: fences, vertices: 16, sideMeters, radiusMeters: [15, 25] }),
       );
     },
   });
@@ -108,7 +108,7 @@ async function churned(seconds: number, atOnce: number): Promise<Series> {
   try {
     await rest.createAll(
       '/fences',
-      polygonFences({ count: 100, vertices: 16, sideMetres: 500, radiusMetres: [15, 25] }),
+      polygonFences({ count: 100, vertices: 16, sideMeters: 500, radiusMeters: [15, 25] }),
     );
     const startMs = performance.now();
     for (let wave = 0; performance.now() - startMs < seconds * 1000; wave++) {

@@ -16,15 +16,15 @@ function batched(providers: number) {
   return { way: 'put-many', perMessage: PER_MESSAGE, connections, providers } as const;
 }
 
-const STORM_SPACING_METRES = 60;
+const STORM_SPACING_METERS = 60;
 
 /** Providers that leave and enter their own circular fence. */
 export function stormScene({ scale }: Pick<Asked, 'scale'>): FencedScene {
   const providers = Math.ceil(23_000 * scale);
-  const spacingMetres = STORM_SPACING_METRES;
+  const spacingMeters = STORM_SPACING_METERS;
   return {
-    plan: { kind: 'flip', spacingMetres, ...batched(providers) },
-    fences: () => roundFences(providers, { spacingMetres, radiusMetres: 10 }),
+    plan: { kind: 'flip', spacingMeters, ...batched(providers) },
+    fences: () => roundFences(providers, { spacingMeters, radiusMeters: 10 }),
   };
 }
 
@@ -49,11 +49,11 @@ export const STORM: Profile = {
 
 /** People on smooth walks among large polygons. */
 export function heavyScene({ scale }: Pick<Asked, 'scale'>): FencedScene {
-  const sideMetres = 3000;
+  const sideMeters = 3000;
   const count = Math.ceil(400 * scale);
   return {
-    plan: { kind: 'walk', sideMetres, stepMetres: 1.4, ...batched(Math.ceil(10_000 * scale)) },
-    fences: () => polygonFences({ count, vertices: 500, sideMetres, radiusMetres: [55, 60] }),
+    plan: { kind: 'walk', sideMeters, stepMeters: 1.4, ...batched(Math.ceil(10_000 * scale)) },
+    fences: () => polygonFences({ count, vertices: 500, sideMeters, radiusMeters: [55, 60] }),
   };
 }
 
@@ -74,11 +74,11 @@ export const COLLISIONS: Profile = {
   summary: '2,000 trackables with a radius of 0.3 m in a crowd on 100 m by 100 m',
   run(asked) {
     const providers = Math.ceil(2000 * asked.scale);
-    const sideMetres = 100 * Math.sqrt(asked.scale);
+    const sideMeters = 100 * Math.sqrt(asked.scale);
     return runLoad(
       {
         name: 'collisions',
-        plan: { kind: 'walk', sideMetres, stepMetres: 0.7, ...batched(providers) },
+        plan: { kind: 'walk', sideMeters, stepMeters: 0.7, ...batched(providers) },
         groups: [...BOTH_TOPICS, COLLISIONS_TOPIC],
         secondsByDefault: 10,
         create: (rest) => rest.createAll('/trackables', trackables(providers, { radius: 0.3 })),

@@ -23,7 +23,7 @@ const GENERATOR = new URL('../load/generator.ts', import.meta.url);
 /** The objects that move: each sends once a second. */
 const MOVING: WalkPlan = {
   ...{ kind: 'walk', way: 'put-many', connections: 10, perMessage: 100 },
-  ...{ providers: 10_000, sideMetres: 1000, stepMetres: 1 },
+  ...{ providers: 10_000, sideMeters: 1000, stepMeters: 1 },
 };
 
 type Point = readonly [lon: number, lat: number];

@@ -5,7 +5,7 @@ import type { FenceBody } from '../process/contender.ts';
 
 /** Fences of the standard site, and the side of the square that contains them at its density. */
 export const SITE_FENCES = 1000;
-const SITE_METRES = 3000;
+const SITE_METERS = 3000;
 
 /** Providers that move among fences. Each call creates new ones. */
 export interface FencedScene {
@@ -15,22 +15,22 @@ export interface FencedScene {
 
 /** Side of a square in which this many fences have the density of the standard site. */
 export function sideFor(fences: number): number {
-  return SITE_METRES * Math.sqrt(fences / SITE_FENCES);
+  return SITE_METERS * Math.sqrt(fences / SITE_FENCES);
 }
 
 interface PolygonFences {
   readonly count: number;
   readonly vertices: number;
-  readonly sideMetres: number;
-  readonly radiusMetres: readonly [least: number, most: number];
+  readonly sideMeters: number;
+  readonly radiusMeters: readonly [least: number, most: number];
 }
 
 /** Polygons of irregular outline at random positions in a square. */
-export function* polygonFences({ count, vertices, sideMetres, radiusMetres }: PolygonFences): Generator<FenceBody> {
+export function* polygonFences({ count, vertices, sideMeters, radiusMeters }: PolygonFences): Generator<FenceBody> {
   const random = randomFrom(7);
-  const [least, most] = radiusMetres;
+  const [least, most] = radiusMeters;
   for (let i = 0; i < count; i++) {
-    const [x, y] = [sideMetres * random(), sideMetres * random()];
+    const [x, y] = [sideMeters * random(), sideMeters * random()];
     const ring = Array.from({ length: vertices }, (_, corner) => {
       const angle = (2 * Math.PI * corner) / vertices;
       const radius = least + (most - least) * random();
@@ -43,11 +43,11 @@ export function* polygonFences({ count, vertices, sideMetres, radiusMetres }: Po
 /** Circular fences on a grid. */
 export function* roundFences(
   count: number,
-  grid: { spacingMetres: number; radiusMetres: number },
+  grid: { spacingMeters: number; radiusMeters: number },
 ): Generator<FenceBody> {
   for (let i = 0; i < count; i++) {
-    const coordinates = degreesAt(...gridPlace(i, count, grid.spacingMetres));
-    yield { name: `fence ${i}`, region: { type: 'Point', coordinates }, radius: grid.radiusMetres };
+    const coordinates = degreesAt(...gridPlace(i, count, grid.spacingMeters));
+    yield { name: `fence ${i}`, region: { type: 'Point', coordinates }, radius: grid.radiusMeters };
   }
 }
 

@@ -84,7 +84,7 @@ export async function soak({ parts, minutes, rate, progress }: SoakOptions): Pro
 }
 
 function openBed(parts: ReadonlySet<SoakPart>, broker: Mosquitto | undefined): Promise<Bed> {
-  const sideMetres = sideFor(FENCES);
+  const sideMeters = sideFor(FENCES);
   const connections = 8;
   return Bed.open({
     ...(broker !== undefined && { publishesTo: broker }),
@@ -95,8 +95,8 @@ function openBed(parts: ReadonlySet<SoakPart>, broker: Mosquitto | undefined): P
       connections,
       perMessage: PER_MESSAGE,
       providers: PROVIDERS,
-      sideMetres,
-      stepMetres: 1.4,
+      sideMeters,
+      stepMeters: 1.4,
     },
     groups: [
       { name: WITNESS, topic: 'location_updates', params: [{}] },
@@ -104,7 +104,7 @@ function openBed(parts: ReadonlySet<SoakPart>, broker: Mosquitto | undefined): P
       { name: 'trackable_motions', topic: 'trackable_motions', params: [{}] },
     ],
     async create(rest) {
-      const fences = polygonFences({ count: FENCES, vertices: 16, sideMetres, radiusMetres: [15, 25] });
+      const fences = polygonFences({ count: FENCES, vertices: 16, sideMeters, radiusMeters: [15, 25] });
       await rest.createAll('/fences', fences);
       const trackables = Array.from({ length: TRACKABLES }, (_, index) => {
         return { type: 'omlox', radius: 1, location_providers: [`tag-${String(index).padStart(6, '0')}`] };

@@ -18,7 +18,7 @@ import { locationOf } from './scene.ts';
 const [objects = 1_000, speed = 60, seconds = 10] = process.argv.slice(2).map(Number);
 const CHROMIUM = process.env['HUB_CHROMIUM'] ?? '/usr/bin/chromium';
 const STEP_MS = 2_000;
-const SIDE_METRES = 150;
+const SIDE_METERS = 150;
 /** End of the recording, early enough that playback does not reach the present. */
 const RECORDED_MS = (seconds + 10) * speed * 1_000;
 const START_MS = Math.floor((Date.now() - RECORDED_MS - 60_000) / 3_600_000) * 3_600_000;
@@ -67,7 +67,7 @@ async function createTrackables(base: string): Promise<void> {
 async function record(base: string): Promise<void> {
   for (let ms = 0; ms < RECORDED_MS; ms += STEP_MS) {
     const batch = Array.from({ length: objects }, (_, index) => ({
-      ...locationOf(index, ms, objects, SIDE_METRES),
+      ...locationOf(index, ms, objects, SIDE_METERS),
       timestamp_generated: new Date(START_MS + ms).toISOString(),
     }));
     const { status } = await fetch(`${base}/providers/locations`, { method: 'PUT', body: JSON.stringify(batch) });

@@ -1,10 +1,10 @@
 /** Moving objects on the map of a benchmark, and alert rules of the hub. */
 
 /** Side of the square with the objects, in meters. */
-const SIDE_METRES = 400;
+const SIDE_METERS = 400;
 /** Number of rows of fences, and of fences in a row. Objects cross their edges. */
 const FENCES_IN_ROW = 4;
-const FENCE_METRES = 60;
+const FENCE_METERS = 60;
 /** Trackables with a single location, which soon count as silent. */
 const SILENT = 20;
 const SILENT_MS = 5_000;
@@ -85,15 +85,15 @@ function trackableOf(index: number): object {
 }
 
 function fenceOf(index: number): object {
-  const step = SIDE_METRES / FENCES_IN_ROW;
+  const step = SIDE_METERS / FENCES_IN_ROW;
   const [west, south] = [(index % FENCES_IN_ROW) * step + 20, Math.floor(index / FENCES_IN_ROW) * step + 20];
-  const [east, north] = [west + FENCE_METRES, south + FENCE_METRES];
+  const [east, north] = [west + FENCE_METERS, south + FENCE_METERS];
   const ring = [earth(west, south), earth(east, south), earth(east, north), earth(west, north), earth(west, south)];
   return { name: `Area ${index + 1}`, region: { type: 'Polygon', coordinates: [ring] } };
 }
 
 /** Location of an object at a time, in a square with this side in meters. Each object walks on its own circle. */
-export function locationOf(index: number, nowMs: number, objects: number, side = SIDE_METRES): object {
+export function locationOf(index: number, nowMs: number, objects: number, side = SIDE_METERS): object {
   const columns = Math.ceil(Math.sqrt(objects));
   const angle = nowMs / 4_000 + index;
   const east = ((index % columns) / columns) * side + 3 * Math.cos(angle);

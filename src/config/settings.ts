@@ -264,7 +264,7 @@ export function historySettings(config: Config) {
     retentionMs: retentionMs(config),
     bytesMax: sizeMb === null ? Number.POSITIVE_INFINITY : sizeMb * 2 ** 20,
     minIntervalMs: config.history_min_interval,
-    minDistanceMetres: config.history_min_distance,
+    minDistanceMeters: config.history_min_distance,
   };
 }
 

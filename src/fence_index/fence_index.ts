@@ -97,8 +97,8 @@ class OpenFenceIndex implements FenceIndex {
   /** Returns the box around a footprint, valid until the next call. For a point it allocates nothing. */
   // hot
   #boxAround(footprint: Footprint): LonLatBox {
-    const { lon, lat, radiusMetres, ring } = footprint;
-    if (ring !== undefined || radiusMetres > 0) return boxOfFootprint(footprint);
+    const { lon, lat, radiusMeters, ring } = footprint;
+    if (ring !== undefined || radiusMeters > 0) return boxOfFootprint(footprint);
     const box = this.#point;
     box.lon = wrapLongitude(lon);
     box.south = lat;
@@ -113,13 +113,13 @@ class OpenFenceIndex implements FenceIndex {
       return overlap(boxOfFootprint(footprint), (this.#fences[slot] as IndexedFence).box);
     const { boxes } = this.#tree;
     const at = slot * 4;
-    const { lat, radiusMetres } = footprint;
-    const margin = radiusMetres * DEGREES_PER_METER;
+    const { lat, radiusMeters } = footprint;
+    const margin = radiusMeters * DEGREES_PER_METER;
     if (lat + margin < boxes[at + 2]! || lat - margin > boxes[at + 3]!) return false;
     let apart = Math.abs(wrapLongitude(footprint.lon) - boxes[at]!);
     if (apart > 180) apart = 360 - apart;
     if (apart <= boxes[at + 1]!) return true;
-    if (radiusMetres === 0) return false;
+    if (radiusMeters === 0) return false;
     const furthest = Math.abs(lat) + margin;
     return furthest >= 90 || apart <= boxes[at + 1]! + margin / Math.cos(furthest * RADIANS);
   }

@@ -24,17 +24,17 @@ const ROUNDING_DEGREES = 1e-12;
 export function boxOfRegion(region: Region): LonLatBox {
   if (region.kind === 'circle') {
     const { lon, lat } = region;
-    return widened({ lon, halfWidth: 0, south: lat, north: lat }, region.radiusMetres + LEAST_SLACK_METERS);
+    return widened({ lon, halfWidth: 0, south: lat, north: lat }, region.radiusMeters + LEAST_SLACK_METERS);
   }
   if (region.kind === 'line') return widened(boxOfRings([region.positions]), LEAST_SLACK_METERS);
   return widened(boxOfRings(region.rings), Math.max(region.slackMeters, LEAST_SLACK_METERS));
 }
 
 /** Returns the box around a footprint. */
-export function boxOfFootprint({ lon, lat, radiusMetres, ring }: Footprint): LonLatBox {
+export function boxOfFootprint({ lon, lat, radiusMeters, ring }: Footprint): LonLatBox {
   const box =
     ring === undefined ? { lon: wrapLongitude(lon), halfWidth: 0, south: lat, north: lat } : boxOfRings([ring]);
-  return widened(box, radiusMetres);
+  return widened(box, radiusMeters);
 }
 
 /** Returns the smallest box around rings of lon, lat, lon, lat …, with any unwrapped longitudes. */

@@ -28,19 +28,19 @@ type Circle = Extract<Region, { kind: 'circle' }>;
 /** A circle on the ellipsoid: all positions whose geodesic distance from the center is at most the radius. */
 export class CircleShape implements Shape {
   readonly #center = new SurfacePoint();
-  readonly #radiusMetres: number;
+  readonly #radiusMeters: number;
 
-  constructor({ lon, lat, radiusMetres }: Circle) {
+  constructor({ lon, lat, radiusMeters }: Circle) {
     this.#center.set(lon, lat);
-    this.#radiusMetres = radiusMetres;
+    this.#radiusMeters = radiusMeters;
   }
 
   // hot
   touches(footprint: Footprint, place: SurfacePoint): boolean {
     if (footprint.ring !== undefined) {
-      return this.#toRing(footprint.ring) <= this.#radiusMetres + LEAST_SLACK_METERS;
+      return this.#toRing(footprint.ring) <= this.#radiusMeters + LEAST_SLACK_METERS;
     }
-    const limit = this.#radiusMetres + footprint.radiusMetres + LEAST_SLACK_METERS;
+    const limit = this.#radiusMeters + footprint.radiusMeters + LEAST_SLACK_METERS;
     const chord = chordMeters(place, this.#center);
     if (chord > limit + ROUNDING_METERS) return false;
     if (longestArcMeters(chord) + ROUNDING_METERS <= limit) return true;
@@ -49,7 +49,7 @@ export class CircleShape implements Shape {
 
   distanceMeters(footprint: Footprint, place: SurfacePoint): number {
     const apart = footprint.ring === undefined ? this.#toPlace(place) : this.#toRing(footprint.ring);
-    const meters = apart - this.#radiusMetres - footprint.radiusMetres;
+    const meters = apart - this.#radiusMeters - footprint.radiusMeters;
     return this.touches(footprint, place) ? 0 : Math.max(meters, LEAST_SLACK_METERS);
   }
 
@@ -60,7 +60,7 @@ export class CircleShape implements Shape {
       vertex.set(ring[i]!, ring[i + 1]!);
       nearest = Math.min(nearest, this.#toPlace(vertex));
     }
-    const meters = this.#radiusMetres - nearest + footprint.radiusMetres;
+    const meters = this.#radiusMeters - nearest + footprint.radiusMeters;
     return this.touches(footprint, place) ? Math.max(meters, 0) : Math.min(meters, -LEAST_SLACK_METERS);
   }
 
@@ -117,23 +117,23 @@ export class PolygonShape implements Shape {
   // hot
   touches(footprint: Footprint, place: SurfacePoint): boolean {
     if (footprint.ring !== undefined) return this.#touchesRing(footprint.ring);
-    const { radiusMetres } = footprint;
+    const { radiusMeters } = footprint;
     const side = this.#sideOf(place);
     if (side === INSIDE) return true;
-    if (side === OUTSIDE && radiusMetres === 0) return false;
+    if (side === OUTSIDE && radiusMeters === 0) return false;
     if (side === NEAR_EDGE && this.#covers(place)) return true;
-    const ceiling = radiusMetres + this.#slackMeters;
+    const ceiling = radiusMeters + this.#slackMeters;
     return this.#edgeChain().nearest(place, ceiling) <= ceiling;
   }
 
   distanceMeters(footprint: Footprint, place: SurfacePoint): number {
     if (this.touches(footprint, place)) return 0;
     if (footprint.ring !== undefined) return Math.max(this.#toRing(footprint.ring, Infinity), LEAST_SLACK_METERS);
-    return this.#edgeChain().nearest(place, Infinity) - footprint.radiusMetres;
+    return this.#edgeChain().nearest(place, Infinity) - footprint.radiusMeters;
   }
 
   depthMeters(footprint: Footprint, place: SurfacePoint): number {
-    let deepest = this.#depth(place) + footprint.radiusMetres;
+    let deepest = this.#depth(place) + footprint.radiusMeters;
     const { ring } = footprint;
     for (let i = 0; ring !== undefined && i < ring.length; i += 2) {
       vertex.set(ring[i]!, ring[i + 1]!);

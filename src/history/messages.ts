@@ -18,7 +18,7 @@ export interface RecorderSettings {
   readonly bytesMax: number;
   /** Minimum time, and distance in meters, between two positions of an object. */
   readonly minIntervalMs: number;
-  readonly minDistanceMetres: number;
+  readonly minDistanceMeters: number;
 }
 
 /** Messages to the recorder's thread. */

@@ -11,7 +11,7 @@ import { type PositionMemory, PositionRows, rowsSince, Thinning } from './positi
 /** Maximum number of rows of a new file. */
 const FILE_ROWS = 1_000_000;
 
-interface PositionBufferOptions extends Pick<RecorderSettings, 'minIntervalMs' | 'minDistanceMetres'> {
+interface PositionBufferOptions extends Pick<RecorderSettings, 'minIntervalMs' | 'minDistanceMeters'> {
   /** Maximum number of bytes of the buffer. Beyond it, later positions are dropped. */
   readonly bytesMax: number;
 }
@@ -34,11 +34,11 @@ export class PositionBuffer {
   #coming = new PositionRows();
   #leaving = new PositionRows();
 
-  constructor(topic: PositionTopic, { minIntervalMs, minDistanceMetres, bytesMax }: PositionBufferOptions) {
+  constructor(topic: PositionTopic, { minIntervalMs, minDistanceMeters, bytesMax }: PositionBufferOptions) {
     this.#topic = topic;
     this.#bytesMax = bytesMax;
-    const isThinned = minIntervalMs > 0 || minDistanceMetres > 0;
-    this.#thinning = isThinned ? new Thinning({ minIntervalMs, minDistanceMetres, metres: geodesicMeters }) : undefined;
+    const isThinned = minIntervalMs > 0 || minDistanceMeters > 0;
+    this.#thinning = isThinned ? new Thinning({ minIntervalMs, minDistanceMeters, meters: geodesicMeters }) : undefined;
   }
 
   /** Number of buffered positions. */

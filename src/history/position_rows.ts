@@ -322,7 +322,7 @@ function compare(a: string, b: string): number {
 const OBJECTS_MAX = 200_000;
 
 /**
- * Interval in which an object at rest is recorded despite `minDistanceMetres`. Queries treat a position as current up
+ * Interval in which an object at rest is recorded despite `minDistanceMeters`. Queries treat a position as current up
  * to an age: `max_age` of snapshots (600 s) and `max_gap` of heat maps (60 s). The interval is below these, even for an
  * object that is located only every 30 s.
  */
@@ -337,8 +337,8 @@ interface ThinnedOptions {
 
 interface ThinningOptions {
   readonly minIntervalMs: number;
-  readonly minDistanceMetres: number;
-  metres(lon1: number, lat1: number, lon2: number, lat2: number): number;
+  readonly minDistanceMeters: number;
+  meters(lon1: number, lat1: number, lon2: number, lat2: number): number;
 }
 
 interface Last {
@@ -391,11 +391,11 @@ export class Thinning {
   }
 
   #isClose(last: Last, { timeMs, lon, lat }: Last): boolean {
-    const { minIntervalMs, minDistanceMetres, metres } = this.#options;
+    const { minIntervalMs, minDistanceMeters, meters } = this.#options;
     // The clock may have stepped backward.
     const passedMs = Math.abs(timeMs - last.timeMs);
     if (passedMs < minIntervalMs) return true;
-    if (minDistanceMetres === 0 || passedMs >= HEARTBEAT_MS) return false;
-    return metres(last.lon, last.lat, lon, lat) < minDistanceMetres;
+    if (minDistanceMeters === 0 || passedMs >= HEARTBEAT_MS) return false;
+    return meters(last.lon, last.lat, lon, lat) < minDistanceMeters;
   }
 }

@@ -41,9 +41,9 @@ export class UntrackedZones {
     let isCovered = this.#covered.get(zone.id);
     if (isCovered === undefined) {
       const [lon, lat, z] = zone.position.coordinates as [number, number, number?];
-      const levelMetres = zone.wgs84_height ?? undefined;
+      const levelMeters = zone.wgs84_height ?? undefined;
       const floor = zone.floor ?? 0;
-      isCovered = this.#compiled().cover({ lon, lat, z, floor, elevationRef: 'floor', levelMetres });
+      isCovered = this.#compiled().cover({ lon, lat, z, floor, elevationRef: 'floor', levelMeters });
       this.#covered.set(zone.id, isCovered);
     }
     return isCovered;

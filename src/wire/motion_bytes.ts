@@ -21,13 +21,13 @@ const MOTION_NAMES: Record<keyof TrackableMotion, true> = {
   lat: true,
   z: true,
   elevationRef: true,
-  levelMetres: true,
+  levelMeters: true,
   floor: true,
   extrusion: true,
   collides: true,
-  radiusMetres: true,
+  radiusMeters: true,
   ring: true,
-  exitToleranceMetres: true,
+  exitToleranceMeters: true,
   toleranceTimeoutMs: true,
   exitDelayMs: true,
   providers: true,
@@ -91,13 +91,13 @@ class MotionWriter extends GrowingBuffer {
     this.#number(motion.lat);
     this.#number(motion.z);
     this.#string(motion.elevationRef);
-    this.#number(motion.levelMetres);
+    this.#number(motion.levelMeters);
     this.#number(motion.floor);
     this.#number(motion.extrusion);
     this.#byte(motion.collides ? TRUE : FALSE);
-    this.#number(motion.radiusMetres);
+    this.#number(motion.radiusMeters);
     this.#ring(motion.ring);
-    this.#number(motion.exitToleranceMetres);
+    this.#number(motion.exitToleranceMeters);
     this.#number(motion.toleranceTimeoutMs);
     this.#number(motion.exitDelayMs);
     this.#strings(motion.providers);

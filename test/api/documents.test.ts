@@ -114,12 +114,12 @@ test('Components rejects two schemas with the same title', () => {
 
 test('Components includes null in the type of a simple nullable schema', () => {
   const components = new Components();
-  const maybe = Type.Union([Type.Number({ minimum: 0, description: 'Metres.' }), Type.Null()]);
+  const maybe = Type.Union([Type.Number({ minimum: 0, description: 'Meters.' }), Type.Null()]);
   assert.deepEqual(components.show(maybe), {
     type: ['number', 'null'],
     format: 'double',
     minimum: 0,
-    description: 'Metres.',
+    description: 'Meters.',
   });
   const word = Type.Union([Type.Enum(['a', 'b']), Type.Null()]);
   assert.deepEqual(components.show(word), { type: ['string', 'null'], enum: ['a', 'b', null] });

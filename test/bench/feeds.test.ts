@@ -37,7 +37,7 @@ function nextOf(feed: Feed, connection: number): readonly Sent[] {
 }
 
 test('MovingFeed names every provider once per round, each always on the same connection', () => {
-  const shape = { kind: 'walk', providers: 25, sideMetres: 100, stepMetres: 1, connections: 2 } as const;
+  const shape = { kind: 'walk', providers: 25, sideMeters: 100, stepMeters: 1, connections: 2 } as const;
   for (const plan of [
     { ...shape, way: 'put-many', perMessage: 10 },
     { ...shape, way: 'put-one', perMessage: 1 },
@@ -70,7 +70,7 @@ test('MovingFeed alternates between outside and inside, but not after a rejected
     providers: 3,
     perMessage: 3,
     connections: 1,
-    spacingMetres: 60,
+    spacingMeters: 60,
   } as const;
   const feed = new MovingFeed(plan);
   const latitudes = () => nextOf(feed, 0).map(({ position }) => position.coordinates[1]);

@@ -67,7 +67,7 @@ test('A pipeline sets each object to its position, with the time at which that w
 });
 
 test('MovingFeed moves the same providers to the same positions for every protocol', () => {
-  const plan = { kind: 'walk', providers: 7, sideMetres: 100, stepMetres: 1, connections: 2, perMessage: 3 } as const;
+  const plan = { kind: 'walk', providers: 7, sideMeters: 100, stepMeters: 1, connections: 2, perMessage: 3 } as const;
   const [hub, peer] = [new MovingFeed({ ...plan, way: 'put-many' }), new MovingFeed({ ...plan, way: 'resp' })];
   const stamp = new Stamp();
   stamp.set(NOW_US);

@@ -9,7 +9,7 @@ interface Fence {
   isIn(lon: number, lat: number): boolean;
 }
 
-const METRES_PER_DEGREE = 111_320;
+const METERS_PER_DEGREE = 111_320;
 
 const fences: Fence[] = [];
 const places = new Map<string, readonly [lon: number, lat: number]>();
@@ -54,9 +54,9 @@ function text(word: string): string {
   return `$${Buffer.byteLength(word)}\r\n${word}\r\n`;
 }
 
-function circle([lat = 0, lon = 0, metres = 0]: readonly number[]): Fence['isIn'] {
+function circle([lat = 0, lon = 0, meters = 0]: readonly number[]): Fence['isIn'] {
   const shrink = Math.cos((lat * Math.PI) / 180);
-  return (x, y) => Math.hypot((x - lon) * shrink, y - lat) * METRES_PER_DEGREE <= metres;
+  return (x, y) => Math.hypot((x - lon) * shrink, y - lat) * METERS_PER_DEGREE <= meters;
 }
 
 function polygon(json: string): Fence['isIn'] {

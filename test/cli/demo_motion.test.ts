@@ -4,7 +4,7 @@ import { demoCrew, type CrewMember } from '../../src/cli/demo/crew.ts';
 import { DRAWN, type FenceShape } from '../../src/cli/demo/fences.ts';
 import { draw, type Gait, type CrewMover, move, moverAt } from '../../src/cli/demo/motion.ts';
 import { locationOf, proximityOf } from '../../src/cli/demo/observe.ts';
-import { HALL, inHall, type Metres, onEarth } from '../../src/cli/demo/plan.ts';
+import { HALL, inHall, type Meters, onEarth } from '../../src/cli/demo/plan.ts';
 import { FLOORS } from '../../src/cli/demo/zones.ts';
 
 const MINUTES = 5;
@@ -53,7 +53,7 @@ test('demoCrew stays on its floor and within the speed of its gait', () => {
 });
 
 /** Meters from a position to a shape; negative inside. Holes count as outside. */
-function distanceTo(shape: FenceShape, at: Metres): number {
+function distanceTo(shape: FenceShape, at: Meters): number {
   const toBox = ([left, bottom, right, top]: NonNullable<FenceShape['box']>) => {
     const dx = Math.max(left - at[0], at[0] - right);
     const dy = Math.max(bottom - at[1], at[1] - top);
@@ -64,7 +64,7 @@ function distanceTo(shape: FenceShape, at: Metres): number {
 }
 
 /** Position of a crew member in the coordinates of the shape. */
-function placeFor(shape: FenceShape, { floor, mover }: CrewMember): Metres {
+function placeFor(shape: FenceShape, { floor, mover }: CrewMember): Meters {
   const { frame } = FLOORS[floor];
   return (shape.local ?? 'hall') === floor ? [mover.x, mover.y] : inHall(frame, [mover.x, mover.y]);
 }

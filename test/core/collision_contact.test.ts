@@ -129,8 +129,8 @@ suite('contact', () => {
       return [forth.toleranceMeters, forth.toleranceTimeoutMs, forth.exitDelayMs];
     };
     assert.deepEqual(of({}, {}), [0, NEVER, 0]);
-    assert.deepEqual(of({ exitToleranceMetres: 2 }, { exitToleranceMetres: 3 }), [5, NEVER, 0]);
-    assert.deepEqual(of({ exitToleranceMetres: 2 }, {}), [2, NEVER, 0]);
+    assert.deepEqual(of({ exitToleranceMeters: 2 }, { exitToleranceMeters: 3 }), [5, NEVER, 0]);
+    assert.deepEqual(of({ exitToleranceMeters: 2 }, {}), [2, NEVER, 0]);
     assert.deepEqual(of({ toleranceTimeoutMs: 0 }, {}), [0, 0, 0]);
     assert.deepEqual(of({ toleranceTimeoutMs: 5, exitDelayMs: 8 }, { toleranceTimeoutMs: 7 }), [0, 7, 8]);
     assert.deepEqual(of({ toleranceTimeoutMs: -1, exitDelayMs: 8 }, { toleranceTimeoutMs: 7, exitDelayMs: -1 }), [

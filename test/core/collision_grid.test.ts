@@ -69,7 +69,7 @@ suite('collision grid', () => {
             continue;
           }
           const target = bodyOf(
-            moved(id, 0, { ...placeAt(east * meters, north * meters, origin), radiusMetres: reachMeters }),
+            moved(id, 0, { ...placeAt(east * meters, north * meters, origin), radiusMeters: reachMeters }),
           );
           const body = known ?? target;
           bodies.set(id, body);
@@ -93,7 +93,7 @@ suite('collision grid', () => {
     const bodies = new Map<string, Body>();
     const grid = newGrid(bodies);
     for (const id of ['a', 'b', 'c']) {
-      const body = bodyOf(moved(id, 0, { radiusMetres: 1 }));
+      const body = bodyOf(moved(id, 0, { radiusMeters: 1 }));
       bodies.set(id, body);
       putIn(grid, body);
     }

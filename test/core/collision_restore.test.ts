@@ -7,7 +7,7 @@ import type { Motion, TrackableMotion } from '../../src/core/motion/motion.ts';
 import { gone, moved, placeAt, ringAt } from './collision_motions.ts';
 import { brief, disc, openStage, read, type Stage, type Reported } from './collision_scene.ts';
 
-const TOLERANT = { exitToleranceMetres: 2, toleranceTimeoutMs: 3000 };
+const TOLERANT = { exitToleranceMeters: 2, toleranceTimeoutMs: 3000 };
 const DELAYED = { exitDelayMs: 100 };
 
 /** A stage, and the rows that its hub has stored. */
@@ -218,7 +218,7 @@ suite('a collision stage that recovers from another one', () => {
     const kept = keeping();
     kept.step([A, disc('b', 2, 30), disc('b', 5, 1)]);
     // The newest location of `b` was lost, and its radius was changed.
-    const wide = { ...disc('b', 2, 30), radiusMetres: 5 };
+    const wide = { ...disc('b', 2, 30), radiusMeters: 5 };
     const next = again(kept, { nowMs: 10, stands: [A, wide] });
     assert.deepEqual(next.step([disc('a', 11, -4)]), ['colliding a b 11']);
     assert.deepEqual(next.step([disc('a', 12, -6)]), ['end a b 12']);

@@ -51,5 +51,5 @@ export function brief(event: SerializedEvent): string {
 
 /** A circle of 1 m, some meters east of the origin. */
 export function disc(id: string, atMs: number, east: number, more: Partial<TrackableMotion> = {}): TrackableMotion {
-  return moved(id, atMs, { ...placeAt(east, 0), radiusMetres: 1, ...more });
+  return moved(id, atMs, { ...placeAt(east, 0), radiusMeters: 1, ...more });
 }

@@ -21,8 +21,8 @@ const SQUARE: Vertices = [
   [-5, 5],
 ];
 
-function circle(east: number, north: number, radiusMetres: number, origin = ORIGIN): Body {
-  return bodyOf(moved('circle', 0, { ...placeAt(east, north, origin), radiusMetres }));
+function circle(east: number, north: number, radiusMeters: number, origin = ORIGIN): Body {
+  return bodyOf(moved('circle', 0, { ...placeAt(east, north, origin), radiusMeters }));
 }
 
 function polygon(vertices: Vertices, [east, north] = [0, 0], origin = ORIGIN): Body {
@@ -76,8 +76,8 @@ suite('gapMeters', () => {
   test('of distant circles is measured on the ellipsoid', () => {
     const far = { lon: ORIGIN.lon + 3, lat: ORIGIN.lat + 2 };
     const ground = geodesicMeters(ORIGIN.lon, ORIGIN.lat, far.lon, far.lat);
-    const a = bodyOf(moved('a', 0, { radiusMetres: 1000 }));
-    const b = bodyOf(moved('b', 0, { ...far, radiusMetres: 500 }));
+    const a = bodyOf(moved('a', 0, { radiusMeters: 1000 }));
+    const b = bodyOf(moved('b', 0, { ...far, radiusMeters: 500 }));
     near(gapMeters(a, b, 1e6) / (ground - 1500), 1, 5e-3);
   });
 

@@ -10,7 +10,7 @@ function run(motions: readonly Motion[], nowMs = motions.at(-1)?.receivedMs ?? 0
 }
 
 suite('collision stage', () => {
-  const TOLERANT = { exitToleranceMetres: 2, toleranceTimeoutMs: 3000 };
+  const TOLERANT = { exitToleranceMeters: 2, toleranceTimeoutMs: 3000 };
   const CASES: readonly (readonly [
     name: string,
     motions: readonly Motion[],
@@ -133,9 +133,9 @@ suite('collision stage', () => {
     [
       'compares heights with different references if a zone specifies the height of its floor',
       [
-        disc('a', 1, 0, { z: 0, extrusion: 2, levelMetres: 400 }),
+        disc('a', 1, 0, { z: 0, extrusion: 2, levelMeters: 400 }),
         disc('b', 2, 0, { z: 401, extrusion: 1, elevationRef: 'wgs84' }),
-        disc('c', 3, 0, { z: 403, extrusion: 1, elevationRef: 'wgs84', levelMetres: 500 }),
+        disc('c', 3, 0, { z: 403, extrusion: 1, elevationRef: 'wgs84', levelMeters: 500 }),
         disc('d', 4, 0, { z: 3, extrusion: 1 }),
       ],
       4,
@@ -228,7 +228,7 @@ suite('collision stage', () => {
       [9, 0],
       [0, 1],
     ]);
-    const motions = [moved('a', 1, { ring: square }), moved('b', 2, { ...placeAt(6, 6), radiusMetres: 1 })];
+    const motions = [moved('a', 1, { ring: square }), moved('b', 2, { ...placeAt(6, 6), radiusMeters: 1 })];
     assert.deepEqual(run([...motions, moved('a', 3, { ring: triangle })]), ['start b a 2', 'end a b 3']);
   });
 

@@ -20,7 +20,7 @@ suite('collision stage, over random tracks', () => {
     kind: fc.constantFrom('point', 'disc', 'disc', 'large', 'ring'),
     floor: fc.constantFrom(0, 0, 0, 0, 1),
     collides: fc.integer({ min: 0, max: 9 }).map((n) => n > 0),
-    exitToleranceMetres: fc.constantFrom(0, 0, 1, 3),
+    exitToleranceMeters: fc.constantFrom(0, 0, 1, 3),
     toleranceTimeoutMs: fc.constantFrom(undefined, 0, 25, 80, -1),
     exitDelayMs: fc.constantFrom(undefined, 0, 30, 100, -1),
     together: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
@@ -32,7 +32,7 @@ suite('collision stage, over random tracks', () => {
     return changes.map((reported, seq): Motion => {
       nowMs += reported.pauseMs;
       if (reported.leaves) return { kind: 'gone', seq, id: reported.id, receivedMs: nowMs };
-      const { east, north, floor, collides, exitToleranceMetres, toleranceTimeoutMs, exitDelayMs } = reported;
+      const { east, north, floor, collides, exitToleranceMeters, toleranceTimeoutMs, exitDelayMs } = reported;
       const corners = [
         [east - 2, north - 1],
         [east + 2, north - 1],
@@ -44,9 +44,9 @@ suite('collision stage, over random tracks', () => {
         ...placeAt(east, north),
         floor,
         collides,
-        radiusMetres: { point: 0, disc: 1, large: 4, ring: 0 }[reported.kind] ?? 0,
+        radiusMeters: { point: 0, disc: 1, large: 4, ring: 0 }[reported.kind] ?? 0,
         ring: reported.kind === 'ring' ? ringAt(corners) : undefined,
-        ...(!plain && { exitToleranceMetres, toleranceTimeoutMs, exitDelayMs }),
+        ...(!plain && { exitToleranceMeters, toleranceTimeoutMs, exitDelayMs }),
         ...(reported.together && { providers: ['shared'] }),
       });
     });

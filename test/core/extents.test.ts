@@ -70,7 +70,7 @@ describe('a trackable that gets', () => {
       assert.deepEqual(moved, expected.length === 0 ? [] : [['cart', Date.parse(iso(3))]]);
       const [motion] = motions;
       if (motion?.kind === 'moved') {
-        assert.deepEqual([motion.radiusMetres, motion.extrusion], [after.radius ?? 0, after.extrusion ?? undefined]);
+        assert.deepEqual([motion.radiusMeters, motion.extrusion], [after.radius ?? 0, after.extrusion ?? undefined]);
       }
     });
   }

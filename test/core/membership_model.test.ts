@@ -32,22 +32,22 @@ const settings: fc.Arbitrary<Setting> = fc.record({
 const action = fc.record({
   afterMs: fc.constantFrom(0, 100, 499, 500, 501, 1000, 1500, 2500, 6000),
   lagMs: fc.constantFrom(0, 0, 0, 300, -2000),
-  metresOutside: fc.constantFrom(undefined, -4.5, -2.5, -1.5, -0.5, -0.5, 0.5, 0.5, 2.5, 2.5, 20),
+  metersOutside: fc.constantFrom(undefined, -4.5, -2.5, -1.5, -0.5, -0.5, 0.5, 0.5, 2.5, 2.5, 20),
 });
 
-type Fix = { afterMs: number; lagMs: number; metresOutside: number | undefined };
+type Fix = { afterMs: number; lagMs: number; metersOutside: number | undefined };
 
 function modelled(setting: Setting, actions: readonly Fix[]): Crossing[] {
   const model = new MembershipModel(setting);
   let nowMs = T0 + 1000;
   let lastKeyMs = 0;
-  for (const { afterMs, lagMs, metresOutside } of actions) {
+  for (const { afterMs, lagMs, metersOutside } of actions) {
     nowMs += afterMs;
     const eventTimeMs = Math.min(nowMs, nowMs - lagMs);
-    if (metresOutside === undefined || eventTimeMs < lastKeyMs) model.wait(nowMs);
+    if (metersOutside === undefined || eventTimeMs < lastKeyMs) model.wait(nowMs);
     else {
       lastKeyMs = eventTimeMs;
-      model.see(nowMs, eventTimeMs, metresOutside);
+      model.see(nowMs, eventTimeMs, metersOutside);
     }
   }
   model.wait(nowMs + 60_000);
@@ -67,10 +67,10 @@ async function observed(setting: Setting, actions: readonly Fix[]): Promise<[Cro
     trackable('cart', ['tag'], { ...trackableValues, fence_timeout: ofTrackable } as object),
   );
   let nowMs = 1000;
-  for (const { afterMs, lagMs, metresOutside } of actions) {
+  for (const { afterMs, lagMs, metersOutside } of actions) {
     nowMs += afterMs;
-    if (metresOutside === undefined) harness.step(nowMs / 1000);
-    else harness.tell(nowMs / 1000, inHall((nowMs - lagMs) / 1000, [10 + metresOutside, 5]));
+    if (metersOutside === undefined) harness.step(nowMs / 1000);
+    else harness.tell(nowMs / 1000, inHall((nowMs - lagMs) / 1000, [10 + metersOutside, 5]));
   }
   harness.step(nowMs / 1000 + 60);
   const events = harness.takeFenceEvents();

@@ -41,11 +41,11 @@ export class MembershipModel {
   }
 
   /** Distance of the object from the fence in meters, negative inside. */
-  see(nowMs: number, eventTimeMs: number, metresOutside: number): void {
+  see(nowMs: number, eventTimeMs: number, metersOutside: number): void {
     this.wait(nowMs);
     this.#lastSeenMs = nowMs;
-    if (this.#isMember) this.#seeMember(nowMs, eventTimeMs, metresOutside);
-    else this.#seeStranger(nowMs, eventTimeMs, metresOutside);
+    if (this.#isMember) this.#seeMember(nowMs, eventTimeMs, metersOutside);
+    else this.#seeStranger(nowMs, eventTimeMs, metersOutside);
   }
 
   /** Advances the time: timers fire, the earliest first. */
@@ -59,18 +59,18 @@ export class MembershipModel {
     }
   }
 
-  #seeMember(nowMs: number, eventTimeMs: number, metresOutside: number): void {
+  #seeMember(nowMs: number, eventTimeMs: number, metersOutside: number): void {
     const fenceTimeout = this.#value('timeout') ?? 0;
     const fenceTimeoutMs = fenceTimeout <= 0 ? NEVER : fenceTimeout;
     const toleranceTimeout = this.#value('tolerance_timeout');
     const toleranceTimeoutMs = toleranceTimeout === undefined ? fenceTimeoutMs : duration(toleranceTimeout);
     const before = this.#area;
     this.#fenceTimer = nowMs + fenceTimeoutMs;
-    if (metresOutside <= 0) {
+    if (metersOutside <= 0) {
       this.#area = 'inside';
       this.#toleranceTimer = NEVER;
       this.#exitTimer = NEVER;
-    } else if (metresOutside <= (this.#value('exit_tolerance') ?? 0)) {
+    } else if (metersOutside <= (this.#value('exit_tolerance') ?? 0)) {
       this.#area = 'tolerance';
       this.#exitTimer = NEVER;
       // It runs until the object is inside again, whatever its first position outside.
@@ -83,13 +83,13 @@ export class MembershipModel {
     if (Math.min(this.#toleranceTimer, this.#exitTimer) <= nowMs) this.#exit(eventTimeMs);
   }
 
-  #seeStranger(nowMs: number, eventTimeMs: number, metresOutside: number): void {
-    if (metresOutside > 0) {
+  #seeStranger(nowMs: number, eventTimeMs: number, metersOutside: number): void {
+    if (metersOutside > 0) {
       this.#stopEntering();
       return;
     }
     if (this.#firstInsideMs === NEVER) this.#firstInsideMs = eventTimeMs;
-    if (-metresOutside >= (this.#setting.fence.entry_tolerance ?? 0)) {
+    if (-metersOutside >= (this.#setting.fence.entry_tolerance ?? 0)) {
       if (this.#entryTimer === NEVER) this.#entryTimer = nowMs + duration(this.#value('entry_delay') ?? 0);
     } else {
       this.#entryTimer = NEVER;

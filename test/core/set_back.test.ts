@@ -281,11 +281,11 @@ test('Collisions are published with wall-clock times', () => {
   });
   const setBacks = [{ toMs: T0 + 2000, byMs: HOUR_MS }];
   const ahead = T0 + 1000 + HOUR_MS;
-  stage.step({ nowMs: ahead, motions: [moved('a', ahead, { radiusMetres: 1 })], variants: VARIANTS });
+  stage.step({ nowMs: ahead, motions: [moved('a', ahead, { radiusMeters: 1 })], variants: VARIANTS });
   const later = T0 + 3000 + HOUR_MS;
   const { events } = stage.step({
     nowMs: later,
-    motions: [moved('b', later, { eventTimeMs: ahead, radiusMetres: 1 })],
+    motions: [moved('b', later, { eventTimeMs: ahead, radiusMeters: 1 })],
     setBacks,
   });
   assert.deepEqual(

@@ -135,13 +135,13 @@ describe('rotatedRing', () => {
 
 describe('footprintOf', () => {
   it('is a point without radius and polygon, and with radius 0', () => {
-    const point = { lon: 9, lat: 50, radiusMetres: 0, ring: undefined, reachMeters: 0 };
+    const point = { lon: 9, lat: 50, radiusMeters: 0, ring: undefined, reachMeters: 0 };
     assert.deepEqual(footprintOf({}, 9, 50, 30), point);
     assert.deepEqual(footprintOf({ radius: 0, geometry: null }, 9, 50, undefined), point);
   });
 
   it('is a circle with a radius, regardless of the polygon', () => {
-    const circle = { lon: 9, lat: 50, radiusMetres: 1.5, ring: undefined, reachMeters: 1.5 };
+    const circle = { lon: 9, lat: 50, radiusMeters: 1.5, ring: undefined, reachMeters: 1.5 };
     assert.deepEqual(footprintOf({ radius: 1.5, geometry: ARROW }, 9, 50, 30), circle);
   });
 

@@ -47,10 +47,10 @@ suite('geometries as bytes', () => {
   test('equal JSON.stringify for circles', () => {
     const radius = fc.oneof(fc.double({ min: 1e-6, max: 100, noNaN: true }), fc.constantFrom(0.3, 1, 50_000));
     fc.assert(
-      fc.property(lon, lat, radius, plane, (lon, lat, radiusMetres, plane) => {
-        const circle = circlePolygon(lon, lat, radiusMetres);
+      fc.property(lon, lat, radius, plane, (lon, lat, radiusMeters, plane) => {
+        const circle = circlePolygon(lon, lat, radiusMeters);
         const expected = plane === 'wgs84' ? circle : polygonInPlane(circle, plane);
-        shown(putCircle(buffer, AT, { lon, lat, radiusMetres }, plane), CIRCLE_BYTES_MAX, expected);
+        shown(putCircle(buffer, AT, { lon, lat, radiusMeters }, plane), CIRCLE_BYTES_MAX, expected);
       }),
       { seed: 1, numRuns: 2000 },
     );
@@ -75,6 +75,6 @@ suite('geometries as bytes', () => {
       fromWgs84: (_x, _y, out) => out.fill(Number.NaN),
     };
     assert.equal(putPoint(buffer, AT, { lon: 9, lat: 50 }, nowhere), OUT_OF_PLANE);
-    assert.equal(putCircle(buffer, AT, { lon: 9, lat: 50, radiusMetres: 1 }, nowhere), OUT_OF_PLANE);
+    assert.equal(putCircle(buffer, AT, { lon: 9, lat: 50, radiusMeters: 1 }, nowhere), OUT_OF_PLANE);
   });
 });

@@ -226,7 +226,7 @@ test('Collisions start and end at client times, or when their timeout or deletio
   const setBacks = [{ toMs: T0 + 1000, byMs: -10_000 }];
   const running = (ms: number): number => T0 + ms - 10_000;
   const at = (id: string, eventMs: number, receivedMs: number, more: object = {}) => {
-    return moved(id, running(receivedMs), { eventTimeMs: T0 + eventMs, radiusMetres: 1, exitDelayMs: 3000, ...more });
+    return moved(id, running(receivedMs), { eventTimeMs: T0 + eventMs, radiusMeters: 1, exitDelayMs: 3000, ...more });
   };
   const times = (nowMs: number, motions: readonly ReturnType<typeof gone>[]) => {
     const { events } = stage.step({ nowMs: running(nowMs), motions, setBacks, variants: VARIANTS });

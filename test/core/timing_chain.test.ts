@@ -24,7 +24,7 @@ describe('effectiveTiming', () => {
   test('without values has no timeout, no tolerances, no delays', () => {
     assert.deepEqual(timing({}), {
       fenceTimeoutMs: NEVER,
-      exitToleranceMetres: 0,
+      exitToleranceMeters: 0,
       toleranceTimeoutMs: NEVER,
       toleranceTimeoutSet: false,
       exitDelayMs: 0,
@@ -36,7 +36,7 @@ describe('effectiveTiming', () => {
 
   const FIELDS = [
     ['fence_timeout', 'fenceTimeoutMs'],
-    ['exit_tolerance', 'exitToleranceMetres'],
+    ['exit_tolerance', 'exitToleranceMeters'],
     ['tolerance_timeout', 'toleranceTimeoutMs'],
     ['exit_delay', 'exitDelayMs'],
     ['entry_tolerance_timeout', 'entryToleranceTimeoutMs'],

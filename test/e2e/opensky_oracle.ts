@@ -51,7 +51,7 @@ export function expectationOf(fences: readonly OracleFence[], locations: readonl
 function contains({ region, radius = 0 }: OracleFence, lon: number, lat: number): boolean {
   if (region.type === 'Point') {
     const [centreLon = Number.NaN, centreLat = Number.NaN] = region.coordinates;
-    return metresBetween(centreLon, centreLat, lon, lat) <= radius;
+    return metersBetween(centreLon, centreLat, lon, lat) <= radius;
   }
   const [ring = [], ...holes] = region.coordinates;
   if (holes.length > 0) throw new Error('The oracle does not support holes');
@@ -69,7 +69,7 @@ function contains({ region, radius = 0 }: OracleFence, lon: number, lat: number)
 }
 
 /** T. Vincenty, Direct and inverse solutions of geodesics on the ellipsoid, Survey Review 23 (1975). Within 1 mm. */
-function metresBetween(lon1: number, lat1: number, lon2: number, lat2: number): number {
+function metersBetween(lon1: number, lat1: number, lon2: number, lat2: number): number {
   const a = 6_378_137;
   const f = 1 / 298.257223563;
   const b = a * (1 - f);

@@ -141,11 +141,11 @@ describe('a subscriber in', () => {
 });
 
 /** The points are around the center, at a distance of one meter if the unit of the plane is a meter. */
-function assertAround(ring: readonly (readonly number[])[], middle: readonly number[], inMetres: boolean): void {
+function assertAround(ring: readonly (readonly number[])[], middle: readonly number[], inMeters: boolean): void {
   for (const axis of [0, 1]) {
     const values = ring.map((point) => point[axis] as number);
     const [low, high] = [Math.min(...values), Math.max(...values)];
     assert.ok(low < (middle[axis] as number) && high > (middle[axis] as number), `${low} ${middle[axis]} ${high}`);
-    if (inMetres) assert.ok(high - low > 1.5 && high - low < 2.5, `${high - low} m wide`);
+    if (inMeters) assert.ok(high - low > 1.5 && high - low < 2.5, `${high - low} m wide`);
   }
 }

@@ -100,9 +100,9 @@ describe('FenceIndex.near', () => {
     const objects = [0, 0.5, 30, 700].map((radius) => ({ footprint: point(180, 50.01, radius), last: undefined }));
     for (let step = 0; step < 1500; step++) {
       for (const object of objects as { footprint: Footprint; last: Nearby | undefined }[]) {
-        const { lon, lat, radiusMetres } = object.footprint;
+        const { lon, lat, radiusMeters } = object.footprint;
         const moved = lon + (next() - 0.5) * 6e-4;
-        object.footprint = point(moved > 180 ? moved - 360 : moved, lat + (next() - 0.5) * 2e-4, radiusMetres);
+        object.footprint = point(moved > 180 ? moved - 360 : moved, lat + (next() - 0.5) * 2e-4, radiusMeters);
         object.last = index.near(object.last, object.footprint);
         assertComplete(index, { nearby: object.last, slots, footprint: object.footprint });
       }

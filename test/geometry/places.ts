@@ -4,8 +4,8 @@ import { metersPerLatitude, metersPerLongitude } from '../../src/core/geo/ellips
 
 /** Regions, footprints and generators of both for the tests of the fence index. */
 
-export function point(lon: number, lat: number, radiusMetres = 0): Footprint {
-  return { lon, lat, radiusMetres, ring: undefined, reachMeters: radiusMetres };
+export function point(lon: number, lat: number, radiusMeters = 0): Footprint {
+  return { lon, lat, radiusMeters, ring: undefined, reachMeters: radiusMeters };
 }
 
 /** A footprint with a ring around its position. Corners are in meters east and north. */
@@ -15,11 +15,11 @@ export function shaped(lon: number, lat: number, corners: readonly (readonly [nu
     return [lon + dx, lat + dy];
   });
   const reachMeters = Math.max(...corners.map(([x, y]) => Math.hypot(x, y))) * 1.01;
-  return { lon, lat, radiusMetres: 0, ring: Float64Array.from(ring), reachMeters };
+  return { lon, lat, radiusMeters: 0, ring: Float64Array.from(ring), reachMeters };
 }
 
-export function square(lon: number, lat: number, halfMetres: number): Footprint {
-  const h = halfMetres;
+export function square(lon: number, lat: number, halfMeters: number): Footprint {
+  const h = halfMeters;
   return shaped(lon, lat, [
     [-h, -h],
     [h, -h],
@@ -28,8 +28,8 @@ export function square(lon: number, lat: number, halfMetres: number): Footprint 
   ]);
 }
 
-export function circle(lon: number, lat: number, radiusMetres: number): Region {
-  return { kind: 'circle', lon, lat, radiusMetres };
+export function circle(lon: number, lat: number, radiusMeters: number): Region {
+  return { kind: 'circle', lon, lat, radiusMeters };
 }
 
 export function polygon(rings: readonly (readonly (readonly [number, number])[])[], slackMeters = 0): Region {

@@ -157,12 +157,12 @@ describe('compileRegion', () => {
 
   it('creates circles from points', () => {
     const fence: Fence = { id: 'f', region: { type: 'Point', coordinates: [190, 50, 7] }, radius: 12 };
-    assert.deepEqual(compileRegion(fence, undefined), { kind: 'circle', lon: -170, lat: 50, radiusMetres: 12 });
+    assert.deepEqual(compileRegion(fence, undefined), { kind: 'circle', lon: -170, lat: 50, radiusMeters: 12 });
     const local: Fence = { ...fence, region: { type: 'Point', coordinates: [500_000, 5_500_000] } };
     const region = compileRegion(local, plane(utm32));
     assert.ok(region?.kind === 'circle');
     assert.ok(Math.abs(region.lon - 9) < 1e-9 && Math.abs(region.lat - 49.65) < 0.01);
-    assert.equal(region.radiusMetres, 12);
+    assert.equal(region.radiusMeters, 12);
   });
 
   it('has no region without a radius', () => {

@@ -24,7 +24,7 @@ syncBuiltinESMExports();
 const { Recorder } = await import('../../src/history/recorder.ts');
 const recorder = new Recorder(
   {
-    ...{ folder, topics: HISTORY_TOPICS, withProperties: false, flushMs: 5000, minIntervalMs: 0, minDistanceMetres: 0 },
+    ...{ folder, topics: HISTORY_TOPICS, withProperties: false, flushMs: 5000, minIntervalMs: 0, minDistanceMeters: 0 },
     ...{ retentionMs: Number.POSITIVE_INFINITY, bytesMax: Number.POSITIVE_INFINITY },
   },
   { now: Date.now, elapsed: () => performance.now(), post: () => undefined, every: () => () => undefined },

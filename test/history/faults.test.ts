@@ -148,7 +148,7 @@ function openHistory(
   const history = new History(
     {
       ...{ folder: join(folder, 'history'), topics: HISTORY_TOPICS, withProperties: false, flushMs: 600_000 },
-      ...{ retentionMs: 1e13, bytesMax: Number.POSITIVE_INFINITY, minIntervalMs: 0, minDistanceMetres: 0 },
+      ...{ retentionMs: 1e13, bytesMax: Number.POSITIVE_INFINITY, minIntervalMs: 0, minDistanceMeters: 0 },
     },
     {
       ...{ fanout: { listen: () => () => undefined }, announces: () => true, forgetNames: () => undefined },

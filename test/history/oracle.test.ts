@@ -134,7 +134,7 @@ function compared(dice: Dice, [from, to]: readonly [number, number]): readonly C
     hasHeader: true,
   } as const;
   const pointsOf = ({ points }: Reply) => points.map((p: Reply) => [at(p.time), p.longitude, p.latitude]);
-  const heat = { grid: 'metres', cellMetres: 2, resolution: 0, maxGapMs: 60_000, bbox: undefined, floor } as const;
+  const heat = { grid: 'metres', cellMeters: 2, resolution: 0, maxGapMs: 60_000, bbox: undefined, floor } as const;
   return [
     {
       asked: { ask: 'places', id: "c'd", from, to },
@@ -184,7 +184,7 @@ function compared(dice: Dice, [from, to]: readonly [number, number]): readonly C
     {
       asked: { ask: 'quality', from, to, cell: 2, floor, max_gap: 20_000, max_speed: 0.5 },
       question: {
-        ...{ ask: 'quality', whose: 'motions', ...span, cellMetres: 2, maxGapMs: 20_000, maxSpeed: 0.5 },
+        ...{ ask: 'quality', whose: 'motions', ...span, cellMeters: 2, maxGapMs: 20_000, maxSpeed: 0.5 },
         ...{ floor, bbox: undefined },
       },
       of: ({ cells }) => cells.map((c: Reply) => [c.longitude, c.latitude, c.positions, c.accuracy, c.gaps, c.jumps]),
@@ -208,7 +208,7 @@ function compared(dice: Dice, [from, to]: readonly [number, number]): readonly C
     },
     {
       asked: { ask: 'trips', id: 'b', from, to, radius, min_stop: minStop, max_gap: maxGap },
-      question: { ask: 'trips', id: 'b', ...span, radiusMetres: radius, minStopMs: minStop, maxGapMs: maxGap },
+      question: { ask: 'trips', id: 'b', ...span, radiusMeters: radius, minStopMs: minStop, maxGapMs: maxGap },
       of: ({ trips, stops }) => [
         trips.map((t: Reply) => [at(t.start_time), at(t.end_time)]),
         stops.map((s: Reply) => [at(s.start_time), at(s.end_time), s.points]),

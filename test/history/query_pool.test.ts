@@ -27,10 +27,10 @@ const QUICK: HistoryQuery = {
  * Points on a circle whose radius separates each from only the opposite one. Any algorithm needs hundreds of
  * comparisons per point in JavaScript, without a statement that DuckDB could interrupt.
  */
-const [PLACES, ROUND, DIAMETER_METRES] = [200_000, 1000, 4] as const;
+const [PLACES, ROUND, DIAMETER_METERS] = [200_000, 1000, 4] as const;
 const CIRCLE = '00000000-0000-4000-8000-0000000000c1';
 const SLOW: HistoryQuery = {
-  ...{ ask: 'trips', ...SPAN, id: CIRCLE, radiusMetres: DIAMETER_METRES * (1 - 2e-6) },
+  ...{ ask: 'trips', ...SPAN, id: CIRCLE, radiusMeters: DIAMETER_METERS * (1 - 2e-6) },
   ...{ minStopMs: HOUR_MS / 2, maxGapMs: HOUR_MS },
 };
 /** 80 MB of strings. */
@@ -73,8 +73,8 @@ async function writeCircle(folder: string): Promise<HistoryFile> {
   const angle = `2 * pi() * (i % ${ROUND}) / ${ROUND}`;
   const values: Readonly<Record<string, string>> = {
     ...{ time: `make_timestamptz(${1000 * NOW_MS} + i * ${Math.floor((1000 * HOUR_MS) / PLACES)})`, id: `'${CIRCLE}'` },
-    longitude: `degrees(${DIAMETER_METRES / 2} * cos(${angle}) / ${across})`,
-    latitude: `degrees(${DIAMETER_METRES / 2} * sin(${angle}) / ${along})`,
+    longitude: `degrees(${DIAMETER_METERS / 2} * cos(${angle}) / ${across})`,
+    latitude: `degrees(${DIAMETER_METERS / 2} * sin(${angle}) / ${along})`,
   };
   const columns = Object.entries(COLUMNS.motions).map(
     ([name, type]) => `${values[name] ?? `NULL::${type}`} AS ${name}`,

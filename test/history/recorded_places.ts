@@ -79,7 +79,7 @@ export class Bench {
     this.recorder = new Recorder(
       {
         ...{ folder: this.folder, topics: HISTORY_TOPICS, withProperties: false, flushMs: 5000, minIntervalMs: 0 },
-        ...{ retentionMs: 30 * 86_400_000, bytesMax: Number.POSITIVE_INFINITY, minDistanceMetres: 0, ...settings },
+        ...{ retentionMs: 30 * 86_400_000, bytesMax: Number.POSITIVE_INFINITY, minDistanceMeters: 0, ...settings },
       },
       {
         now: () => this.nowMs,

@@ -278,8 +278,8 @@ test('Recorder continues after a backward clock step', async (t) => {
 
 for (const [settings, seconds, recorded] of [
   [{ minIntervalMs: 2000 }, [0, 1, 1.9, 2, 3, 4.5], [0, 2, 4.5]],
-  [{ minDistanceMetres: 2 }, [0, 1, 1.9, 2.1, 3, 4.5], [0, 2.1, 4.5]],
-  [{ minIntervalMs: 2000, minDistanceMetres: 4 }, [0, 2, 4.1, 6.1, 8.3], [0, 4.1, 8.3]],
+  [{ minDistanceMeters: 2 }, [0, 1, 1.9, 2.1, 3, 4.5], [0, 2.1, 4.5]],
+  [{ minIntervalMs: 2000, minDistanceMeters: 4 }, [0, 2, 4.1, 6.1, 8.3], [0, 4.1, 8.3]],
 ] as const) {
   test(`Recorder omits positions with ${JSON.stringify(settings)}, for each object separately`, async (t) => {
     const bench = new Bench(t, settings);
@@ -424,7 +424,7 @@ test('Recorder makes its files readable for its own user only', async (t) => {
 });
 
 test('Recorder records stationary objects every 30 seconds in spite of a minimum distance', async (t) => {
-  const bench = new Bench(t, { minDistanceMetres: 5 });
+  const bench = new Bench(t, { minDistanceMeters: 5 });
   // Stationary and located every second for 20 minutes, then far away.
   for (let second = 0; second <= 1200; second++) bench.add({ id: 'a', timeMs: NOW_MS + 1000 * second });
   bench.add({ id: 'a', timeMs: NOW_MS + 1_201_000, lon: 9 });
@@ -434,7 +434,7 @@ test('Recorder records stationary objects every 30 seconds in spite of a minimum
 });
 
 test('Recorder only uses the minimum interval if it is longer than that', async (t) => {
-  const bench = new Bench(t, { minDistanceMetres: 5, minIntervalMs: 60_000 });
+  const bench = new Bench(t, { minDistanceMeters: 5, minIntervalMs: 60_000 });
   for (let second = 0; second <= 180; second++) bench.add({ id: 'a', timeMs: NOW_MS + 1000 * second });
   await bench.pass(5000);
   const times = (await bench.rows('locations', 'epoch_ms(time) AS ms')).map(({ ms }) => (Number(ms) - NOW_MS) / 1000);

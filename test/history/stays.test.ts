@@ -14,7 +14,7 @@ interface Places {
 /** Stays by definition: every position is compared with the first one. */
 function slowStaysOf(
   { times, lons, lats }: Places,
-  { radiusMetres, minStopMs, maxGapMs }: Options,
+  { radiusMeters, minStopMs, maxGapMs }: Options,
 ): readonly TrackStay[] {
   const stays: TrackStay[] = [];
   const at = (values: readonly number[], i: number): number => values[i] as number;
@@ -23,7 +23,7 @@ function slowStaysOf(
     while (
       end < times.length &&
       at(times, end) - at(times, end - 1) <= maxGapMs &&
-      geodesicMeters(at(lons, first), at(lats, first), at(lons, end), at(lats, end)) <= radiusMetres
+      geodesicMeters(at(lons, first), at(lats, first), at(lons, end), at(lats, end)) <= radiusMeters
     ) {
       end++;
     }
@@ -44,14 +44,14 @@ const METRE = 9e-6;
 function wildWay(seed: number, count: number): Places {
   const dice = diceOf(seed);
   const places: Places = { times: [], lons: [], lats: [] };
-  let [time, lon, lat, restMetres, driftMetres] = [0, 8, 50, 1, 0];
+  let [time, lon, lat, restMeters, driftMeters] = [0, 8, 50, 1, 0];
   for (let i = 0; i < count; i++) {
-    if (dice(40) === 0) [restMetres, driftMetres] = [dice(4), dice(3) === 0 ? dice(100) / 100 : 0];
+    if (dice(40) === 0) [restMeters, driftMeters] = [dice(4), dice(3) === 0 ? dice(100) / 100 : 0];
     if (dice(60) === 0) lon += dice(20) * METRE;
     time += dice(50) === 0 ? 1000 * dice(100) : 500 + dice(1000);
-    lon += driftMetres * METRE;
-    lat += (driftMetres * METRE) / 2;
-    const tremble = () => ((dice(201) - 100) / 100) * restMetres * METRE;
+    lon += driftMeters * METRE;
+    lat += (driftMeters * METRE) / 2;
+    const tremble = () => ((dice(201) - 100) / 100) * restMeters * METRE;
     places.times.push(time);
     places.lons.push(lon + tremble());
     places.lats.push(lat + tremble());
@@ -64,7 +64,7 @@ test('Stays equal those of their definition', () => {
   for (let seed = 1; seed <= 60; seed++) {
     const dice = diceOf(1000 + seed);
     const way = wildWay(seed, 300);
-    const options = { radiusMetres: 1 + dice(6), minStopMs: 1 + dice(100_000), maxGapMs: 2000 + dice(60_000) };
+    const options = { radiusMeters: 1 + dice(6), minStopMs: 1 + dice(100_000), maxGapMs: 2000 + dice(60_000) };
     const stays = staysOf(way, options);
     assert.deepEqual(stays, slowStaysOf(way, options), `seed ${seed}, ${JSON.stringify(options)}`);
     found += stays.length;
@@ -103,7 +103,7 @@ for (const [name, xOf, minStopMs] of [
       lons: index.map((i) => 8 + xOf(i) * METRE * 1.5),
       lats: index.map(() => 50),
     };
-    const reads = readsOf(way, { radiusMetres: 2, minStopMs, maxGapMs: HOUR_MS });
+    const reads = readsOf(way, { radiusMeters: 2, minStopMs, maxGapMs: HOUR_MS });
     assert.ok(reads < 40 * COUNT, `${reads} reads for ${COUNT} positions`);
   });
 }

@@ -25,7 +25,7 @@ test('The scanner is the compiled form of its source', async () => {
 
 test('The scanner creates the records of ordinary bodies', () => {
   const comparison = new Comparison();
-  const bodies = new Bodies({ providers: 1000, sideMetres: 3000 });
+  const bodies = new Bodies({ providers: 1000, sideMeters: 3000 });
   for (let i = 0; i < 50; i++) comparison.list(Uint8Array.from(bodies.next()));
   assert.equal(comparison.taken, 50);
 });

@@ -13,7 +13,7 @@ export interface Vector {
   /** Whether the provider is on this trackable. */
   readonly trackable?: Partial<Trackable>;
   readonly provider?: Partial<LocationProvider>;
-  readonly seen: readonly (readonly [second: number, metresEast: number])[];
+  readonly seen: readonly (readonly [second: number, metersEast: number])[];
   /** Events of the provider, in order. */
   readonly events: readonly Expected[];
   /** Events of the trackable; the same if absent. */

@@ -32,15 +32,15 @@ export class ReferenceFenceIndex implements FenceIndex {
   distanceMeters(slot: number, footprint: Footprint): number {
     const region = this.#regions.get(slot);
     if (region === undefined || region.kind === 'line') return Number.POSITIVE_INFINITY;
-    const metres = gap(region, footprint) - footprint.radiusMetres;
-    return metres <= slackOf(region) ? 0 : metres;
+    const meters = gap(region, footprint) - footprint.radiusMeters;
+    return meters <= slackOf(region) ? 0 : meters;
   }
 
   depthMeters(slot: number, footprint: Footprint): number {
     const region = this.#regions.get(slot);
     if (region === undefined || region.kind === 'line') return Number.NEGATIVE_INFINITY;
     const places: Lonlat[] = [[footprint.lon, footprint.lat], ...pairs(footprint.ring ?? new Float64Array(0))];
-    const deepest = Math.max(...places.map((place) => depth(region, place))) + footprint.radiusMetres;
+    const deepest = Math.max(...places.map((place) => depth(region, place))) + footprint.radiusMeters;
     return this.touches(slot, footprint) ? Math.max(deepest, 0) : deepest;
   }
 }
@@ -50,7 +50,7 @@ type Edge = readonly [Lonlat, Lonlat];
 
 const { WGS84 } = geographiclib.Geodesic;
 
-function metres(a: Lonlat, b: Lonlat): number {
+function meters(a: Lonlat, b: Lonlat): number {
   return WGS84.Inverse(a[1], a[0], b[1], b[0]).s12 as number;
 }
 
@@ -66,8 +66,8 @@ function gap(region: Area, { lon, lat, ring }: Footprint): number {
   const centre: Lonlat = [lon, lat];
   if (region.kind === 'circle') {
     const middle: Lonlat = [region.lon, region.lat];
-    const apart = ring === undefined ? metres(middle, centre) : toPolygon([ring], middle);
-    return Math.max(0, apart - region.radiusMetres);
+    const apart = ring === undefined ? meters(middle, centre) : toPolygon([ring], middle);
+    return Math.max(0, apart - region.radiusMeters);
   }
   if (ring === undefined) return toPolygon(region.rings, centre);
   for (const turn of [-720, -360, 0, 360, 720]) {
@@ -80,7 +80,7 @@ function gap(region: Area, { lon, lat, ring }: Footprint): number {
 }
 
 function depth(region: Area, place: Lonlat): number {
-  if (region.kind === 'circle') return region.radiusMetres - metres([region.lon, region.lat], place);
+  if (region.kind === 'circle') return region.radiusMeters - meters([region.lon, region.lat], place);
   const toEdge = toEdges(region.rings, place);
   return covers(region.rings, place) ? toEdge : -toEdge;
 }
@@ -95,7 +95,7 @@ function toEdges(rings: readonly Float64Array[], place: Lonlat): number {
 
 /** Finds the nearest of evenly spaced points on the edge, then refines between its neighbors. */
 function toEdge([a, b]: Edge, place: Lonlat): number {
-  const at = (t: number): number => metres(place, [a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1])]);
+  const at = (t: number): number => meters(place, [a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1])]);
   const steps = Math.max(8, Math.ceil(Math.max(Math.abs(b[0] - a[0]), Math.abs(b[1] - a[1]))));
   let best = 0;
   for (let i = 1; i <= steps; i++) if (at(i / steps) < at(best / steps)) best = i;

@@ -74,9 +74,9 @@ export function decodeNotification(sent: unknown, { at, zone }: DecodingContext)
 function located(location: Location, value: Notification, local: Local | Problem | undefined): Decoded {
   const radius = value['confidenceFactor'];
   // The radius is in the unit of the local coordinates, or in feet without local coordinates.
-  const metres = local === undefined ? 0.3048 : local instanceof Problem ? undefined : local.metresPerUnit;
-  if (typeof radius === 'number' && radius > 0 && metres !== undefined) {
-    location.accuracy = roundMillimetres(radius * metres, metres);
+  const meters = local === undefined ? 0.3048 : local instanceof Problem ? undefined : local.metersPerUnit;
+  if (typeof radius === 'number' && radius > 0 && meters !== undefined) {
+    location.accuracy = roundMillimeters(radius * meters, meters);
   }
   return { is: 'location', location };
 }
@@ -116,17 +116,17 @@ function atGeographic({ longitude, latitude }: Geographic): Pick<Location, 'posi
  * and y are unchanged.
  */
 function atLocal(local: Local, zone: Zone): Pick<Location, 'position' | 'crs' | 'elevation_ref'> {
-  const { x, y, z, metresPerUnit } = local;
-  const scale = zone.properties?.['cisco_unit'] === 'raw' ? 1 : metresPerUnit;
-  const coordinates = [roundMillimetres(x * scale, scale), roundMillimetres(y * scale, scale)];
+  const { x, y, z, metersPerUnit } = local;
+  const scale = zone.properties?.['cisco_unit'] === 'raw' ? 1 : metersPerUnit;
+  const coordinates = [roundMillimeters(x * scale, scale), roundMillimeters(y * scale, scale)];
   if (z === 0) return { position: { type: 'Point', coordinates }, crs: 'local' };
-  coordinates.push(roundMillimetres(z * metresPerUnit, metresPerUnit));
+  coordinates.push(roundMillimeters(z * metersPerUnit, metersPerUnit));
   return { position: { type: 'Point', coordinates }, crs: 'local', elevation_ref: 'floor' };
 }
 
 /** Rounds to millimeters. Values in meters stay unchanged. */
-function roundMillimetres(metres: number, scale: number): number {
-  return scale === 1 ? metres : Math.round(metres * 1000) / 1000;
+function roundMillimeters(meters: number, scale: number): number {
+  return scale === 1 ? meters : Math.round(meters * 1000) / 1000;
 }
 
 /**
@@ -199,12 +199,12 @@ interface Local {
   readonly y: number;
   /** 0 if missing. */
   readonly z: number;
-  readonly metresPerUnit: number;
+  readonly metersPerUnit: number;
 }
 
 /** The vendor's value of an unknown coordinate. */
 const UNKNOWN = -999;
-const METRES_PER_UNIT: Readonly<Record<string, number>> = { FEET: 0.3048, METERS: 1 };
+const METERS_PER_UNIT: Readonly<Record<string, number>> = { FEET: 0.3048, METERS: 1 };
 
 /**
  * Returns the geographic coordinates; undefined if they are missing, one is -999, or both are 0. The path of a problem
@@ -232,16 +232,16 @@ function localOf(value: unknown): Local | Problem | undefined {
   if (x === UNKNOWN && y === UNKNOWN) return undefined;
   if (!isWithin(x)) return problemOf('not_a_number', { path: 'x', found: show(x) });
   if (!isWithin(y)) return problemOf('not_a_number', { path: 'y', found: show(y) });
-  const metresPerUnit = metresPer(unit);
-  if (metresPerUnit === undefined) {
+  const metersPerUnit = metersPer(unit);
+  if (metersPerUnit === undefined) {
     return problemOf('out_of_choices', { path: 'unit', allowed: ['FEET', 'METERS'], found: show(unit) });
   }
-  return { x, y, z: isWithin(z) ? z : 0, metresPerUnit };
+  return { x, y, z: isWithin(z) ? z : 0, metersPerUnit };
 }
 
-function metresPer(unit: unknown): number | undefined {
-  if (unit === undefined || unit === null) return METRES_PER_UNIT['FEET'];
-  return typeof unit === 'string' ? METRES_PER_UNIT[unit.toUpperCase()] : undefined;
+function metersPer(unit: unknown): number | undefined {
+  if (unit === undefined || unit === null) return METERS_PER_UNIT['FEET'];
+  return typeof unit === 'string' ? METERS_PER_UNIT[unit.toUpperCase()] : undefined;
 }
 
 function isWithin(value: unknown, most = Number.MAX_VALUE): value is number {

@@ -24,8 +24,8 @@ const DESCRIPTION = `
 Every path is served below each of the servers' prefixes, with and without a trailing slash.
 
 - Bodies are parsed as JSON, regardless of Content-Type. Every optional member may also be null.
-- Times are RFC 3339. Durations are in milliseconds, -1 is infinite. Lengths are in metres, angles in degrees.
-- Coordinates are x, y and perhaps z: longitude, latitude and height in \`EPSG:4326\`, metres in any other crs.
+- Times are RFC 3339. Durations are in milliseconds, -1 is infinite. Lengths are in meters, angles in degrees.
+- Coordinates are x, y and perhaps z: longitude, latitude and height in \`EPSG:4326\`, meters in any other crs.
 - Boolean parameters are true when they are \`true\`, \`1\` or empty, false when they are \`false\` or \`0\`.
 - Every error is an Error, whose code is the status of the reply.
 - HEAD is served wherever GET is; OPTIONS names the methods of a path.

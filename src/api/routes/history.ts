@@ -208,7 +208,7 @@ export const HISTORY_ROUTES: readonly ApiRoute[] = [
       ask: 'heatmap',
       whose: whoseOf(query),
       grid: wordIn(query, 'grid', ['metres', 'h3']) ?? 'metres',
-      cellMetres: numberIn(query, 'cell', { least: 0.01, most: 1e6 }) ?? 1,
+      cellMeters: numberIn(query, 'cell', { least: 0.01, most: 1e6 }) ?? 1,
       resolution: integerIn(query, 'resolution', { least: 0, most: 15 }) ?? 13,
       maxGapMs: integerIn(query, 'max_gap', { least: 1, most: DAY_MS }) ?? 60_000,
       ...{ ...spanOf(query, now), ...areaOf(query) },
@@ -228,7 +228,7 @@ export const HISTORY_ROUTES: readonly ApiRoute[] = [
     question: ({ query, now }) => ({
       ask: 'quality',
       whose: whoseOf(query),
-      cellMetres: numberIn(query, 'cell', { least: 0.01, most: 1e6 }) ?? 1,
+      cellMeters: numberIn(query, 'cell', { least: 0.01, most: 1e6 }) ?? 1,
       maxGapMs: integerIn(query, 'max_gap', { least: 1, most: DAY_MS }) ?? 5000,
       maxSpeed: numberIn(query, 'max_speed', { least: 0.01, most: 1e6 }) ?? 10,
       ...{ ...spanOf(query, now), ...areaOf(query) },
@@ -247,7 +247,7 @@ export const HISTORY_ROUTES: readonly ApiRoute[] = [
     question: async ({ query, call, now, api }) => ({
       ask: 'trips',
       id: await knownId('trackable', { ...call, id: neededIn(query, 'trackable_id') }, api),
-      radiusMetres: numberIn(query, 'radius', { least: 0.01, most: 1e6 }) ?? 2,
+      radiusMeters: numberIn(query, 'radius', { least: 0.01, most: 1e6 }) ?? 2,
       minStopMs: integerIn(query, 'min_stop', { least: 1, most: STEP_MAX_MS }) ?? 30_000,
       maxGapMs: integerIn(query, 'max_gap', { least: 1, most: STEP_MAX_MS }) ?? 3_600_000,
       ...spanOf(query, now),

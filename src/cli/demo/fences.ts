@@ -1,6 +1,6 @@
 import type { Fence } from '../../model/fence.ts';
 import { demoId } from '../../model/demo_id.ts';
-import { type FloorName, HALL, type Metres, onEarth } from './plan.ts';
+import { type FloorName, HALL, type Meters, onEarth } from './plan.ts';
 import { FLOORS } from './zones.ts';
 
 /** A fence of the demo: the members of a fence, with a shape in meters of the hall or of the upper floor. */
@@ -17,7 +17,7 @@ type Box = readonly [left: number, bottom: number, right: number, top: number];
  */
 export type FenceShape = { readonly local?: FloorName } & (
   | { readonly box: Box; readonly hole?: Box }
-  | { readonly box?: never; readonly centre: Metres; readonly radius: number }
+  | { readonly box?: never; readonly centre: Meters; readonly radius: number }
 );
 
 /** Thirteen fences that together use every feature of fences. */
@@ -82,7 +82,7 @@ export function demoFences(): Fence[] {
 
 function regionOf(shape: FenceShape): Pick<Fence, 'region' | 'radius' | 'crs' | 'zone_id'> {
   const { local } = shape;
-  const place = (at: Metres) => (local === undefined ? onEarth(HALL, at) : [...at]);
+  const place = (at: Meters) => (local === undefined ? onEarth(HALL, at) : [...at]);
   const crs = local === undefined ? { crs: 'EPSG:4326' } : { crs: 'local', zone_id: FLOORS[local].id };
   if (shape.box === undefined) {
     return { region: { type: 'Point', coordinates: place(shape.centre) }, radius: shape.radius, ...crs };
@@ -95,7 +95,7 @@ function regionOf(shape: FenceShape): Pick<Fence, 'region' | 'radius' | 'crs' | 
 }
 
 /** A closed ring, counter-clockwise. */
-function cornersOf([left, bottom, right, top]: Box): Metres[] {
+function cornersOf([left, bottom, right, top]: Box): Meters[] {
   return [
     [left, bottom],
     [right, bottom],

@@ -7,15 +7,15 @@ export function locationOf({ tag, floor, z, sleeps, mover }: CrewMember, nowMs: 
   if (sleeps && mover.restS > 0) return undefined;
   const { id, foreignId, frame } = FLOORS[floor];
   return {
-    position: { type: 'Point', coordinates: [millimetres(mover.x), millimetres(mover.y), z] },
+    position: { type: 'Point', coordinates: [millimeters(mover.x), millimeters(mover.y), z] },
     // Sources may be named by foreign id or id. The demo uses both.
     source: floor === 'hall' ? foreignId : id,
     provider_type: 'uwb',
     provider_id: tag,
     timestamp_generated: new Date(nowMs).toISOString(),
     accuracy: 0.3,
-    speed: millimetres(mover.speed),
-    course: millimetres((mover.course - frame.turn + 360) % 360),
+    speed: millimeters(mover.speed),
+    course: millimeters((mover.course - frame.turn + 360) % 360),
   };
 }
 
@@ -32,6 +32,6 @@ export function proximityOf({ rfid, mover }: CrewMember, nowMs: number): Proximi
   };
 }
 
-function millimetres(value: number): number {
+function millimeters(value: number): number {
   return Math.round(value * 1000) / 1000;
 }

@@ -1,5 +1,5 @@
 /** Coordinates in a zone, in meters: x, y. */
-export type Metres = readonly [x: number, y: number];
+export type Meters = readonly [x: number, y: number];
 
 /** Frame of a zone's coordinates in the warehouse: origin and rotation. */
 export interface SiteFrame {
@@ -21,20 +21,20 @@ const LONGITUDE = 8.6;
 const LATITUDE = 50.05;
 
 /** Longitude and latitude of a position in a frame, rounded to a tenth of a millimeter. */
-export function onEarth(frame: SiteFrame, [x, y]: Metres): [longitude: number, latitude: number] {
+export function onEarth(frame: SiteFrame, [x, y]: Meters): [longitude: number, latitude: number] {
   const [east, north] = inHall(frame, [x, y]);
-  return [round(LONGITUDE + east / METRES_PER_DEGREE.longitude), round(LATITUDE + north / METRES_PER_DEGREE.latitude)];
+  return [round(LONGITUDE + east / METERS_PER_DEGREE.longitude), round(LATITUDE + north / METERS_PER_DEGREE.latitude)];
 }
 
 /** A position in a frame, in meters of the hall. */
-export function inHall({ x: left, y: bottom, turn }: SiteFrame, [x, y]: Metres): Metres {
+export function inHall({ x: left, y: bottom, turn }: SiteFrame, [x, y]: Meters): Meters {
   const cos = Math.cos((turn * Math.PI) / 180);
   const sin = Math.sin((turn * Math.PI) / 180);
   return [left + x * cos - y * sin, bottom + x * sin + y * cos];
 }
 
 /** The length of a degree on the WGS 84 ellipsoid, by its radii of curvature at the latitude. */
-const METRES_PER_DEGREE = (() => {
+const METERS_PER_DEGREE = (() => {
   const equator = 6378137;
   const eccentricity2 = 0.00669437999014;
   const phi = (LATITUDE * Math.PI) / 180;

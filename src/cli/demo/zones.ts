@@ -1,6 +1,6 @@
 import type { Zone } from '../../model/zone.ts';
 import { demoId } from '../../model/demo_id.ts';
-import { type FloorName, type SiteFrame, HALL, type Metres, onEarth, UPPER } from './plan.ts';
+import { type FloorName, type SiteFrame, HALL, type Meters, onEarth, UPPER } from './plan.ts';
 
 /** A floor of the warehouse, with its locating system. */
 export interface Floor {
@@ -18,7 +18,7 @@ export const FLOORS: Readonly<Record<FloorName, Floor>> = {
 };
 
 /** The RFID gate across the lane in the yard, which the forklifts pass continuously, in meters of the hall. */
-export const GATE = { foreignId: 'demo-gate', at: [50, 4] as Metres, radius: 3 };
+export const GATE = { foreignId: 'demo-gate', at: [50, 4] as Meters, radius: 3 };
 
 /** The zones of the warehouse: two UWB systems, georeferenced by ground control points at their corners, and a gate. */
 export function demoZones(): Zone[] {
@@ -35,7 +35,7 @@ export function demoZones(): Zone[] {
 }
 
 function uwbZone({ id, foreignId, floor, frame, width, depth }: Floor, name: string): Zone {
-  const corners: Metres[] = [
+  const corners: Meters[] = [
     [0, 0],
     [width, 0],
     [width, depth],

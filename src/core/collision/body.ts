@@ -139,7 +139,7 @@ export function locate(motion: TrackableMotion, reuse: Float64Array | undefined,
   toEcef(motion.lon, motion.lat, out.space, 0);
   const { ring } = motion;
   out.ring = undefined;
-  out.reachMeters = motion.radiusMetres;
+  out.reachMeters = motion.radiusMeters;
   if (ring === undefined) return;
   const points = ring.length >> 1;
   const space = reuse?.length === 3 * points ? reuse : new Float64Array(3 * points);

@@ -115,7 +115,7 @@ function write(to: RecordBuffer, start: number, motion: TrackableMotion, plane: 
 }
 
 function putGeometry(to: RecordBuffer, at: number, motion: TrackableMotion, plane: OutputPlane): number {
-  const { ring, radiusMetres } = motion;
+  const { ring, radiusMeters } = motion;
   if (ring !== undefined) return putPolygon(to, at, ring, plane);
-  return radiusMetres > 0 ? putCircle(to, at, motion, plane) : putPoint(to, at, motion, plane);
+  return radiusMeters > 0 ? putCircle(to, at, motion, plane) : putPoint(to, at, motion, plane);
 }

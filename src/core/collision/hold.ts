@@ -40,7 +40,7 @@ interface Held {
 
 export function holdingOf(a: Held, b: Held): Holding {
   return {
-    toleranceMeters: a.motion.exitToleranceMetres + b.motion.exitToleranceMetres,
+    toleranceMeters: a.motion.exitToleranceMeters + b.motion.exitToleranceMeters,
     toleranceTimeoutMs: longer(a.motion.toleranceTimeoutMs, b.motion.toleranceTimeoutMs) ?? Number.POSITIVE_INFINITY,
     exitDelayMs: longer(a.motion.exitDelayMs, b.motion.exitDelayMs) ?? 0,
   };

@@ -46,7 +46,7 @@ function shareHeight(a: TrackableMotion, b: TrackableMotion): boolean {
 function apartMeters(a: TrackableMotion, b: TrackableMotion): number | undefined {
   if (a.elevationRef === b.elevationRef) return 0;
   const [onFloor, other] = a.elevationRef === 'wgs84' ? [b, a] : [a, b];
-  const level = onFloor.levelMetres ?? other.levelMetres;
+  const level = onFloor.levelMeters ?? other.levelMeters;
   if (level === undefined) return undefined;
   return onFloor === a ? level : -level;
 }

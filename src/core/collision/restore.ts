@@ -143,9 +143,9 @@ function moverOf(a: Body, b: Body): Body {
  * row was lost.
  */
 function at(motion: TrackableMotion, position: TrackableMotion): TrackableMotion {
-  const { receivedMs, eventTimeMs, lon, lat, z, elevationRef, levelMetres, floor } = position;
+  const { receivedMs, eventTimeMs, lon, lat, z, elevationRef, levelMeters, floor } = position;
   const ring = motion.ring && (position.ring ?? motion.ring);
-  return { ...motion, receivedMs, eventTimeMs, lon, lat, z, elevationRef, levelMetres, floor, ring };
+  return { ...motion, receivedMs, eventTimeMs, lon, lat, z, elevationRef, levelMeters, floor, ring };
 }
 
 function holdOf(contact: Contact, nowMs: number): CollisionHold {

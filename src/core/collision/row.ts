@@ -136,6 +136,6 @@ function plain(motion: TrackableMotion): PlainMoved {
 
 function moved({ ring, ...rest }: PlainMoved): TrackableMotion {
   // Restores the object shape of motions: JSON omits undefined members.
-  const { z, levelMetres, extrusion, toleranceTimeoutMs, exitDelayMs } = rest;
-  return { ...rest, z, levelMetres, extrusion, toleranceTimeoutMs, exitDelayMs, ring: ring && Float64Array.from(ring) };
+  const { z, levelMeters, extrusion, toleranceTimeoutMs, exitDelayMs } = rest;
+  return { ...rest, z, levelMeters, extrusion, toleranceTimeoutMs, exitDelayMs, ring: ring && Float64Array.from(ring) };
 }

@@ -83,8 +83,8 @@ function fencesOnWay(
   const fences = new Set(object.members.map(({ fence }) => fence));
   const middle: [number, number] = [0, 0];
   segment.at(0.5, middle);
-  const radiusMetres = segment.meters / 2 + to.footprint.reachMeters;
-  const around = { lon: middle[0], lat: middle[1], radiusMetres, ring: undefined, reachMeters: radiusMetres };
+  const radiusMeters = segment.meters / 2 + to.footprint.reachMeters;
+  const around = { lon: middle[0], lat: middle[1], radiusMeters, ring: undefined, reachMeters: radiusMeters };
   const near = overlapping(state, index, index.near(object.nearby, around), around);
   for (let i = 0; i < near; i++) {
     const fence = state.slots[state.near[i] as number];
@@ -137,14 +137,14 @@ function crossFence(
 }
 
 /** Returns the levels of separation between the areas of a fence, ascending, and the areas below and above them. */
-function areasOf({ entryToleranceMeters, exitToleranceMetres }: Timing): {
+function areasOf({ entryToleranceMeters, exitToleranceMeters }: Timing): {
   readonly levels: readonly number[];
   readonly areas: readonly FenceArea[];
 } {
   const inner = entryToleranceMeters > 0;
-  const outer = exitToleranceMetres > 0;
+  const outer = exitToleranceMeters > 0;
   return {
-    levels: [...(inner ? [-entryToleranceMeters] : []), 0, ...(outer ? [exitToleranceMetres] : [])],
+    levels: [...(inner ? [-entryToleranceMeters] : []), 0, ...(outer ? [exitToleranceMeters] : [])],
     areas: inner ? ['deep', 'band', ...(outer ? (['tolerance'] as const) : []), 'out'] : outside(outer),
   };
 }
@@ -177,10 +177,10 @@ function separationOnWay(index: FenceIndex, fence: FenceState, { from, to, segme
 /** Returns the height on the way by its fraction, in the reference of the fence; unknown if it is at one of the ends. */
 function heightOnWay({ vertical }: FenceState, from: Departure, to: FenceObservation): (fraction: number) => Height {
   const [low, high] = [heightIn(vertical, from), heightIn(vertical, to)];
-  const { elevationRef, levelMetres } = vertical;
+  const { elevationRef, levelMeters } = vertical;
   return (fraction) => {
     const z = low === undefined || high === undefined ? undefined : low + fraction * (high - low);
-    return { floor: to.floor, z, elevationRef, levelMetres };
+    return { floor: to.floor, z, elevationRef, levelMeters };
   };
 }
 

@@ -36,7 +36,7 @@ export interface FenceIndex {
 export type Region =
   /** A line of lon, lat, lon, lat …, which no footprint touches: objects cross it (gate_crossings.ts). */
   | { readonly kind: 'line'; readonly positions: Float64Array }
-  | { readonly kind: 'circle'; readonly lon: number; readonly lat: number; readonly radiusMetres: number }
+  | { readonly kind: 'circle'; readonly lon: number; readonly lat: number; readonly radiusMeters: number }
   | {
       readonly kind: 'polygon';
       /** Closed rings of lon, lat, lon, lat …: the exterior counter-clockwise, then the holes. */
@@ -50,7 +50,7 @@ export interface Footprint {
   readonly lon: number;
   readonly lat: number;
   /** 0 for a point and a ring. */
-  readonly radiusMetres: number;
+  readonly radiusMeters: number;
   /** Closed ring of lon, lat, lon, lat …, counter-clockwise, unwrapped around `lon`; undefined for point and circle. */
   readonly ring: Float64Array | undefined;
   /** Maximum distance of any part of the footprint from its position. */

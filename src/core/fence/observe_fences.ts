@@ -216,14 +216,14 @@ function before(a: FenceMember, b: FenceMember): boolean {
  */
 export function areaOf(index: FenceIndex, fence: FenceState, seen: FenceObservation, timing: Timing): FenceArea {
   const { slot, vertical } = fence;
-  const { exitToleranceMetres } = timing;
+  const { exitToleranceMeters } = timing;
   const vertically = verticalGapMeters(vertical, seen);
-  if (fence.region === undefined || vertically > exitToleranceMetres) return 'out';
+  if (fence.region === undefined || vertically > exitToleranceMeters) return 'out';
   const touches = index.touches(slot, seen.footprint);
   if (touches && vertically === 0) return insideArea(index, fence, seen, timing);
-  if (exitToleranceMetres === 0) return 'out';
+  if (exitToleranceMeters === 0) return 'out';
   const horizontal = touches ? 0 : index.distanceMeters(slot, seen.footprint);
-  return Math.hypot(horizontal, vertically) <= exitToleranceMetres ? 'tolerance' : 'out';
+  return Math.hypot(horizontal, vertically) <= exitToleranceMeters ? 'tolerance' : 'out';
 }
 
 function insideArea(

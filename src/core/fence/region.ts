@@ -32,7 +32,7 @@ export function sameRegion(a: Region | undefined, b: Region | undefined): boolea
     return a.kind === 'line' && b.kind === 'line' && sameRing(a.positions, b.positions);
   }
   if (a.kind === 'circle') {
-    return b.kind === 'circle' && a.lon === b.lon && a.lat === b.lat && a.radiusMetres === b.radiusMetres;
+    return b.kind === 'circle' && a.lon === b.lon && a.lat === b.lat && a.radiusMeters === b.radiusMeters;
   }
   if (b.kind === 'circle' || a.slackMeters !== b.slackMeters || a.rings.length !== b.rings.length) return false;
   return a.rings.every((ring, i) => sameRing(ring, b.rings[i] as Float64Array));
@@ -52,7 +52,7 @@ function circle(
   toWgs84?.(x, y, center);
   const [lon, lat] = center;
   if (!isOnEarth(lon, lat)) return undefined;
-  return { kind: 'circle', lon: wrapLongitude(lon), lat, radiusMetres: radius };
+  return { kind: 'circle', lon: wrapLongitude(lon), lat, radiusMeters: radius };
 }
 
 function line(plane: Float64Array, toWgs84: ToWgs84 | undefined): Region | undefined {

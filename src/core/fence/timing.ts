@@ -11,7 +11,7 @@ import type { Trackable } from '../../model/trackable.ts';
 export interface Timing {
   /** Time without an observation after which a member exits. */
   readonly fenceTimeoutMs: number;
-  readonly exitToleranceMetres: number;
+  readonly exitToleranceMeters: number;
   /** Time within the exit tolerance after which a member exits. */
   readonly toleranceTimeoutMs: number;
   /**
@@ -93,7 +93,7 @@ export function effectiveTiming(fence: OwnTiming, provider: OwnTiming, trackable
   const fenceTimeoutMs = fenceTimeout === 0 ? Number.POSITIVE_INFINITY : milliseconds(fenceTimeout);
   return {
     fenceTimeoutMs,
-    exitToleranceMetres: provider.exitTolerance ?? trackable.exitTolerance ?? fence.exitTolerance ?? 0,
+    exitToleranceMeters: provider.exitTolerance ?? trackable.exitTolerance ?? fence.exitTolerance ?? 0,
     toleranceTimeoutMs: toleranceTimeout === undefined ? fenceTimeoutMs : milliseconds(toleranceTimeout),
     toleranceTimeoutSet: toleranceTimeout !== undefined,
     exitDelayMs: milliseconds(provider.exitDelay ?? trackable.exitDelay ?? fence.exitDelay ?? 0),

@@ -17,7 +17,7 @@ interface UntrackedFence {
 }
 
 /** A position as sent and, with a track, as filtered: see Fix. */
-interface LocatedFix extends Omit<UntrackedPosition, 'levelMetres'> {
+interface LocatedFix extends Omit<UntrackedPosition, 'levelMeters'> {
   readonly zone: { readonly wgs84_height?: number | null } | undefined;
   readonly hasTrack: boolean;
   readonly filteredLon: number;
@@ -65,9 +65,9 @@ export class UntrackedRegions {
   // hot
   coverFix(fix: LocatedFix): boolean {
     if (this.#fences.size === 0) return false;
-    const levelMetres = fix.zone?.wgs84_height ?? undefined;
+    const levelMeters = fix.zone?.wgs84_height ?? undefined;
     const { lon, lat, floor, z, elevationRef } = fix;
-    if (this.cover({ lon, lat, floor, z, elevationRef, levelMetres })) return true;
+    if (this.cover({ lon, lat, floor, z, elevationRef, levelMeters })) return true;
     if (!fix.hasTrack) return false;
     return this.cover({
       lon: fix.filteredLon,
@@ -75,7 +75,7 @@ export class UntrackedRegions {
       floor: fix.filteredFloor,
       z: fix.filteredZ,
       elevationRef: fix.filteredElevationRef,
-      levelMetres,
+      levelMeters,
     });
   }
 }
@@ -83,7 +83,7 @@ export class UntrackedRegions {
 function isIn(region: Region, { lon, lat }: UntrackedPosition): boolean {
   if (region.kind === 'circle') {
     distanceAndBearing(region.lon, region.lat, lon, lat, measured);
-    return measured[0] <= region.radiusMetres;
+    return measured[0] <= region.radiusMeters;
   }
   if (region.kind === 'line') return false;
   return region.rings.every((ring, i) => ringCovers(ring, { lon, lat }) === (i === 0));

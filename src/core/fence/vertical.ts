@@ -9,7 +9,7 @@ export interface Vertical {
   readonly toMeters: number;
   readonly elevationRef: string;
   /** Height of the floor of the fence's zone above the ellipsoid, if the zone defines it. */
-  readonly levelMetres: number | undefined;
+  readonly levelMeters: number | undefined;
 }
 
 /** Floor and height of a location. */
@@ -19,15 +19,15 @@ export interface Height {
   readonly z: number | undefined;
   readonly elevationRef: string;
   /** Height of the floor of the location's zone above the ellipsoid, if the zone defines it. */
-  readonly levelMetres: number | undefined;
+  readonly levelMeters: number | undefined;
 }
 
 /**
  * Returns the vertical extent of a fence. Without extrusion it covers all heights. With one it starts at the z of its
- * region, 0 for a region without z; an extrusion of 0 is a plane. `levelMetres` is the wgs84_height of the zone that
+ * region, 0 for a region without z; an extrusion of 0 is a plane. `levelMeters` is the wgs84_height of the zone that
  * the fence names.
  */
-export function verticalOf(fence: Fence, levelMetres: number | undefined): Vertical {
+export function verticalOf(fence: Fence, levelMeters: number | undefined): Vertical {
   const extrusion = fence.extrusion ?? undefined;
   const from = extrusion === undefined ? Number.NEGATIVE_INFINITY : baseOf(fence);
   return {
@@ -35,12 +35,12 @@ export function verticalOf(fence: Fence, levelMetres: number | undefined): Verti
     fromMeters: from,
     toMeters: extrusion === undefined ? Number.POSITIVE_INFINITY : from + extrusion,
     elevationRef: fence.elevation_ref ?? 'floor',
-    levelMetres,
+    levelMeters,
   };
 }
 
 export function sameVertical(a: Vertical, b: Vertical): boolean {
-  if (a.floor !== b.floor || a.elevationRef !== b.elevationRef || a.levelMetres !== b.levelMetres) return false;
+  if (a.floor !== b.floor || a.elevationRef !== b.elevationRef || a.levelMeters !== b.levelMeters) return false;
   return a.fromMeters === b.fromMeters && a.toMeters === b.toMeters;
 }
 
@@ -71,14 +71,14 @@ export function verticalDepthMeters(vertical: Vertical, at: Height): number {
  */
 export function heightIn(
   vertical: Vertical,
-  { z, elevationRef, levelMetres }: Omit<Height, 'floor'>,
+  { z, elevationRef, levelMeters }: Omit<Height, 'floor'>,
 ): number | undefined {
   if (z === undefined || elevationRef === vertical.elevationRef) return z;
   if (vertical.elevationRef === 'wgs84') {
-    const level = levelMetres ?? vertical.levelMetres;
+    const level = levelMeters ?? vertical.levelMeters;
     return level === undefined ? undefined : z + level;
   }
-  const level = vertical.levelMetres ?? levelMetres;
+  const level = vertical.levelMeters ?? levelMeters;
   return level === undefined ? undefined : z - level;
 }
 

@@ -82,8 +82,8 @@ function estimateNow(context: ShardContext, trackable: TrackableState, nowMs: nu
 function fencesAround({ state, index }: ShardContext, estimate: MotionEstimate, horizonMs: number): FenceState[] {
   const { lon, lat } = estimate;
   const reachMeters = Math.min(REACH_MAX, reachWithin(horizonMs, estimate));
-  const around = { lon, lat, radiusMetres: reachMeters, ring: undefined, reachMeters };
-  const point = { lon, lat, radiusMetres: 0, ring: undefined, reachMeters: 0 };
+  const around = { lon, lat, radiusMeters: reachMeters, ring: undefined, reachMeters };
+  const point = { lon, lat, radiusMeters: 0, ring: undefined, reachMeters: 0 };
   const near: (readonly [meters: number, fence: FenceState])[] = [];
   const count = overlapping(state, index, index.near(undefined, around), around);
   for (let i = 0; i < count; i++) {

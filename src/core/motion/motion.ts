@@ -15,20 +15,20 @@ export interface TrackableMotion {
   readonly z: number | undefined;
   readonly elevationRef: string;
   /** Height of the floor of the location's zone above the ellipsoid, if the zone defines it. */
-  readonly levelMetres: number | undefined;
+  readonly levelMeters: number | undefined;
   /** Effective floor of the location. */
   readonly floor: number;
   readonly extrusion: number | undefined;
   /** Whether the trackable takes part in collisions. */
   readonly collides: boolean;
-  readonly radiusMetres: number;
+  readonly radiusMeters: number;
   /** Closed ring lon, lat … of a trackable with a polygon, already rotated by the course; otherwise undefined. */
   readonly ring: Float64Array | undefined;
   /**
    * Effective values: those of the location's provider, else the trackable's; undefined if neither sets one. -1 is
    * infinite.
    */
-  readonly exitToleranceMetres: number;
+  readonly exitToleranceMeters: number;
   readonly toleranceTimeoutMs: number | undefined;
   readonly exitDelayMs: number | undefined;
   /** Providers of the trackable: trackables that share one do not collide. */

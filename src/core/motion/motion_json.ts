@@ -56,7 +56,7 @@ export function motionBytesMax(trackable: TrackableState, fix: Fix): number {
 
 function shapeBytesMax(footprint: Footprint | undefined, fix: Fix): number {
   if (footprint?.ring !== undefined) return polygonBytesMax(footprint.ring.length);
-  if (footprint !== undefined && footprint.radiusMetres > 0) return CIRCLE_BYTES_MAX;
+  if (footprint !== undefined && footprint.radiusMeters > 0) return CIRCLE_BYTES_MAX;
   return isPositionAsSent(fix) ? fix.positionBytes : POINT_BYTES_MAX;
 }
 
@@ -86,7 +86,7 @@ export function writeMotion(
 // hot
 function putShape(to: RecordBuffer, at: number, footprint: Footprint | undefined, fix: Fix): number {
   if (footprint?.ring !== undefined) return putPolygon(to, at, footprint.ring, 'wgs84');
-  if (footprint !== undefined && footprint.radiusMetres > 0) return putCircle(to, at, footprint, 'wgs84');
+  if (footprint !== undefined && footprint.radiusMeters > 0) return putCircle(to, at, footprint, 'wgs84');
   // A position sent in other coordinates is converted.
   if (isPositionAsSent(fix)) return fix.copyPoint(to.bytes, at);
   return putPoint(to, at, { lon: fix.filteredLon, lat: fix.filteredLat, z: fix.filteredZ }, 'wgs84');
@@ -95,8 +95,8 @@ function putShape(to: RecordBuffer, at: number, footprint: Footprint | undefined
 /** Returns the shape of a trackable at its fix in EPSG:4326: a Polygon if it has an extent, otherwise a Point. */
 export function motionGeometry(trackable: TrackableState): Point | Polygon {
   const { footprint, fix } = trackable;
-  if (footprint !== undefined && footprint.radiusMetres > 0) {
-    return circlePolygon(footprint.lon, footprint.lat, footprint.radiusMetres);
+  if (footprint !== undefined && footprint.radiusMeters > 0) {
+    return circlePolygon(footprint.lon, footprint.lat, footprint.radiusMeters);
   }
   if (footprint?.ring !== undefined) return ringPolygon(footprint.ring);
   return { type: 'Point', coordinates: fix === undefined ? [] : filteredPositionOf(fix) };

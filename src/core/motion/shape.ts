@@ -21,11 +21,11 @@ export function footprintOf(
   courseDegrees: number | undefined,
 ): Footprint {
   // hot
-  const radiusMetres = shape.radius ?? 0;
-  if (radiusMetres > 0) return { lon, lat, radiusMetres, ring: undefined, reachMeters: radiusMetres };
-  if (shape.geometry == null) return { lon, lat, radiusMetres: 0, ring: undefined, reachMeters: 0 };
+  const radiusMeters = shape.radius ?? 0;
+  if (radiusMeters > 0) return { lon, lat, radiusMeters, ring: undefined, reachMeters: radiusMeters };
+  if (shape.geometry == null) return { lon, lat, radiusMeters: 0, ring: undefined, reachMeters: 0 };
   const ring = rotatedRing(shape.geometry, lon, lat, courseDegrees ?? 0);
-  return { lon, lat, radiusMetres: 0, ring, reachMeters: reachOnEarth(reachOf(shape.geometry), lat) };
+  return { lon, lat, radiusMeters: 0, ring, reachMeters: reachOnEarth(reachOf(shape.geometry), lat) };
 }
 
 /**
@@ -50,12 +50,12 @@ export const CIRCLE_RING_LENGTH = 2 * (SEGMENTS + 1);
  * Writes a circle as a closed, counter-clockwise ring of 64 segments in EPSG:4326: lon, lat, lon, lat … Its vertices
  * lie on the circle to 1e-4 of the radius. Longitudes are unwrapped around `lon`.
  */
-export function circleRing(lon: number, lat: number, radiusMetres: number, ring: Float64Array): void {
+export function circleRing(lon: number, lat: number, radiusMeters: number, ring: Float64Array): void {
   // hot
-  const displace = displacer(lon, lat, radiusMetres);
+  const displace = displacer(lon, lat, radiusMeters);
   const out: [number, number] = [0, 0];
   for (let i = 0; i < SEGMENTS; i++) {
-    displace(radiusMetres * COSINES[i]!, radiusMetres * SINES[i]!, out);
+    displace(radiusMeters * COSINES[i]!, radiusMeters * SINES[i]!, out);
     ring[2 * i] = out[0];
     ring[2 * i + 1] = out[1];
   }
@@ -64,9 +64,9 @@ export function circleRing(lon: number, lat: number, radiusMetres: number, ring:
 }
 
 /** Returns a circle as a polygon for output: see circleRing and ringPolygon. */
-export function circlePolygon(lon: number, lat: number, radiusMetres: number): Polygon {
+export function circlePolygon(lon: number, lat: number, radiusMeters: number): Polygon {
   const ring = new Float64Array(CIRCLE_RING_LENGTH);
-  circleRing(lon, lat, radiusMetres, ring);
+  circleRing(lon, lat, radiusMeters, ring);
   return ringPolygon(ring);
 }
 

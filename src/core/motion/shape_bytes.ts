@@ -57,10 +57,10 @@ export function putPoint(
 export function putCircle(
   to: RecordBuffer,
   start: number,
-  { lon, lat, radiusMetres }: { readonly lon: number; readonly lat: number; readonly radiusMetres: number },
+  { lon, lat, radiusMeters }: { readonly lon: number; readonly lat: number; readonly radiusMeters: number },
   plane: OutputPlane,
 ): number {
-  circleRing(lon, lat, radiusMetres, CIRCLE);
+  circleRing(lon, lat, radiusMeters, CIRCLE);
   return putPolygon(to, start, CIRCLE, plane);
 }
 

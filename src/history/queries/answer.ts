@@ -151,11 +151,11 @@ function nothing(question: PoolQuery): AnswerContent {
     case 'crossings':
       return { text: crossingsText(question, []), next: undefined };
     case 'heatmap': {
-      const { grid, cellMetres, resolution } = question;
-      return empty({ grid, ...(grid === 'h3' ? { resolution } : { cell_metres: cellMetres }), cells: [] });
+      const { grid, cellMeters, resolution } = question;
+      return empty({ grid, ...(grid === 'h3' ? { resolution } : { cell_metres: cellMeters }), cells: [] });
     }
     case 'quality':
-      return empty({ cell_metres: question.cellMetres, cells: [] });
+      return empty({ cell_metres: question.cellMeters, cells: [] });
     case 'trips':
       return empty({ id: question.id, trips: [], stops: [] });
     case 'rows':

@@ -15,7 +15,7 @@ const CELLS_MAX = 50_000;
 const DEGREES = 1e-6;
 const SPOTS_MAX = 2_000_000;
 /** Meters per degree on a sphere with the mean radius of the earth. The height of a cell is exact to 0.3 %. */
-export const DEGREE_METRES = (6_371_008.8 * Math.PI) / 180;
+export const DEGREE_METERS = (6_371_008.8 * Math.PI) / 180;
 
 /**
  * Returns the seconds that objects spent in each cell of a grid. A fix counts from its time until the next fix of its
@@ -24,7 +24,7 @@ export const DEGREE_METRES = (6_371_008.8 * Math.PI) / 180;
  */
 export async function heatmap(duck: Duck, files: readonly HistoryFile[], asked: HeatmapQuery): Promise<AnswerContent> {
   const stays = await staysOf(duck, files, asked);
-  return asked.grid === 'h3' ? inH3(duck, stays, asked) : inMetres(duck, stays, asked);
+  return asked.grid === 'h3' ? inH3(duck, stays, asked) : inMeters(duck, stays, asked);
 }
 
 /** Returns the objects whose result depends on whether they have a later fix than those around the span. */
@@ -76,26 +76,26 @@ async function staysOf(duck: Duck, files: readonly HistoryFile[], asked: Heatmap
  * Height of a latitude band, 0.1°, in meters. All cells of a band are equally wide in degrees, so columns are straight
  * within it. The width of a cell is exact to 0.1 % at 50° of latitude.
  */
-const BAND_METRES = DEGREE_METRES / 10;
+const BAND_METERS = DEGREE_METERS / 10;
 
 /** Returns the latitude at which the cells of a row are square: the middle of its band. */
-function bandLatitude(up: number, cellMetres: number): number {
-  const band = Math.floor(((up + 0.5) * cellMetres) / BAND_METRES);
-  return Math.max(-90, Math.min(90, ((band + 0.5) * BAND_METRES) / DEGREE_METRES));
+function bandLatitude(up: number, cellMeters: number): number {
+  const band = Math.floor(((up + 0.5) * cellMeters) / BAND_METERS);
+  return Math.max(-90, Math.min(90, ((band + 0.5) * BAND_METERS) / DEGREE_METERS));
 }
 
-async function inMetres(duck: Duck, stays: string, asked: HeatmapQuery): Promise<AnswerContent> {
-  const { cellMetres } = asked;
-  const squares = await inSquares(duck, { rows: stays, cellMetres, sums: 'sum(seconds) AS seconds' });
+async function inMeters(duck: Duck, stays: string, asked: HeatmapQuery): Promise<AnswerContent> {
+  const { cellMeters } = asked;
+  const squares = await inSquares(duck, { rows: stays, cellMeters, sums: 'sum(seconds) AS seconds' });
   const cells = squares.map(({ sums, ...center }) => ({ ...center, seconds: Number(sums['seconds']) }));
-  return contentOf(asked, { grid: 'metres', cell_metres: cellMetres, cells });
+  return contentOf(asked, { grid: 'metres', cell_metres: cellMeters, cells });
 }
 
 /** Rows to sum up by cells. */
 interface Squares {
   /** A query for rows with `longitude` and `latitude`. */
   readonly rows: string;
-  readonly cellMetres: number;
+  readonly cellMeters: number;
   /** Aggregates of the rows of a cell, as a list of expressions with names. */
   readonly sums: string;
 }
@@ -111,21 +111,21 @@ interface Square {
  * Assigns rows to square cells. Cells are counted from the equator and the prime meridian, so they do not depend on
  * the rows. Rejects with Unanswerable if there are too many cells.
  */
-export async function inSquares(duck: Duck, { rows: of, cellMetres, sums }: Squares): Promise<readonly Square[]> {
-  const band = `floor((up + 0.5) * ${cellMetres} / ${BAND_METRES})`;
-  const middle = `greatest(-90, least(90, (${band} + 0.5) * ${BAND_METRES} / ${DEGREE_METRES}))`;
+export async function inSquares(duck: Duck, { rows: of, cellMeters, sums }: Squares): Promise<readonly Square[]> {
+  const band = `floor((up + 0.5) * ${cellMeters} / ${BAND_METERS})`;
+  const middle = `greatest(-90, least(90, (${band} + 0.5) * ${BAND_METERS} / ${DEGREE_METERS}))`;
   const rows = await duck.rows(
-    `WITH inRows AS (SELECT *, floor(latitude * ${DEGREE_METRES} / ${cellMetres})::BIGINT AS up FROM (${of})),` +
-      ` inCells AS (SELECT *, floor(longitude * ${DEGREE_METRES} * cos(radians(${middle})) / ${cellMetres})::BIGINT AS across FROM inRows)` +
+    `WITH inRows AS (SELECT *, floor(latitude * ${DEGREE_METERS} / ${cellMeters})::BIGINT AS up FROM (${of})),` +
+      ` inCells AS (SELECT *, floor(longitude * ${DEGREE_METERS} * cos(radians(${middle})) / ${cellMeters})::BIGINT AS across FROM inRows)` +
       ` SELECT across, up, ${sums} FROM inCells GROUP BY across, up ORDER BY up, across LIMIT ${CELLS_MAX + 1}`,
   );
   if (rows.length > CELLS_MAX)
-    throw new Unanswerable(problemOf('cell_too_small', { path: 'cell', minimum: cellMetres, limit: CELLS_MAX }));
+    throw new Unanswerable(problemOf('cell_too_small', { path: 'cell', minimum: cellMeters, limit: CELLS_MAX }));
   return rows.map(({ across, up, ...sums }) => {
-    const metres = DEGREE_METRES * Math.cos((bandLatitude(Number(up), cellMetres) * Math.PI) / 180);
+    const meters = DEGREE_METERS * Math.cos((bandLatitude(Number(up), cellMeters) * Math.PI) / 180);
     return {
-      longitude: degrees(((Number(across) + 0.5) * cellMetres) / metres),
-      latitude: degrees(((Number(up) + 0.5) * cellMetres) / DEGREE_METRES),
+      longitude: degrees(((Number(across) + 0.5) * cellMeters) / meters),
+      latitude: degrees(((Number(up) + 0.5) * cellMeters) / DEGREE_METERS),
       sums,
     };
   });

@@ -136,7 +136,7 @@ export interface HeatmapQuery extends Span, AreaFilter {
   readonly ask: 'heatmap';
   readonly whose: PositionKind;
   readonly grid: 'metres' | 'h3';
-  readonly cellMetres: number;
+  readonly cellMeters: number;
   readonly resolution: number;
   /** Maximum time for which a fix counts. After that, the position of a silent object is unknown. */
   readonly maxGapMs: number;
@@ -146,7 +146,7 @@ export interface HeatmapQuery extends Span, AreaFilter {
 export interface QualityQuery extends Span, AreaFilter {
   readonly ask: 'quality';
   readonly whose: PositionKind;
-  readonly cellMetres: number;
+  readonly cellMeters: number;
   /** Time between two fixes of an object above which it is a gap. */
   readonly maxGapMs: number;
   /** Meters per second between two fixes of an object above which it is a jump. */
@@ -156,7 +156,7 @@ export interface QualityQuery extends Span, AreaFilter {
 export interface TripsQuery extends Span {
   readonly ask: 'trips';
   readonly id: string;
-  readonly radiusMetres: number;
+  readonly radiusMeters: number;
   readonly minStopMs: number;
   readonly maxGapMs: number;
 }

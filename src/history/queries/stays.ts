@@ -18,7 +18,7 @@ export interface TrackStay {
 }
 
 interface StayOptions {
-  readonly radiusMetres: number;
+  readonly radiusMeters: number;
   readonly minStopMs: number;
   /** A longer gap between positions ends a stay. */
   readonly maxGapMs: number;
@@ -36,13 +36,13 @@ interface StayOptions {
  */
 export function staysOf(
   { times, lons, lats }: Track,
-  { radiusMetres, minStopMs, maxGapMs }: StayOptions,
+  { radiusMeters, minStopMs, maxGapMs }: StayOptions,
 ): readonly TrackStay[] {
   const stays: TrackStay[] = [];
   const count = times.length;
   const at = (values: ArrayLike<number>, i: number): number => values[i] as number;
   const isFar = (a: number, b: number): boolean =>
-    geodesicMeters(at(lons, a), at(lats, a), at(lons, b), at(lats, b)) > radiusMetres;
+    geodesicMeters(at(lons, a), at(lats, a), at(lons, b), at(lats, b)) > radiusMeters;
   const isCut = (i: number): boolean => i === count || at(times, i) - at(times, i - 1) > maxGapMs;
   /** The first position at least `minStopMs` after `first`, or the last one before a gap. */
   let needed = 0;
@@ -78,9 +78,9 @@ export function staysOf(
 
 /** Returns the length of a range of positions, in meters. */
 export function lengthOf({ lons, lats }: Track, first: number, last: number): number {
-  let metres = 0;
+  let meters = 0;
   for (let i = first; i < last; i++) {
-    metres += geodesicMeters(lons[i] as number, lats[i] as number, lons[i + 1] as number, lats[i + 1] as number);
+    meters += geodesicMeters(lons[i] as number, lats[i] as number, lons[i + 1] as number, lats[i + 1] as number);
   }
-  return metres;
+  return meters;
 }

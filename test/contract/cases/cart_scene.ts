@@ -50,9 +50,9 @@ export function brief({ event_type: type, trackable_id: trackable, provider_id: 
 }
 
 /** The hall, shifted east by this many meters. */
-export function hallMoved(metres: number) {
+export function hallMoved(meters: number) {
   const rows = (HALL.ground_control_points as number[][]).map((row, i) =>
-    i % 2 === 0 ? row : [(row[0] as number) - metres, row[1] as number],
+    i % 2 === 0 ? row : [(row[0] as number) - meters, row[1] as number],
   );
   return { ...HALL, ground_control_points: rows };
 }

@@ -38,10 +38,10 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   },
   filters: (recording) => walk(recording, { wishes: FILTERED, trackable: { radius: 0.3 } }),
   crowd: (recording) => {
-    walk(recording, { wishes: seen(MEETINGS, ...VIEWS), trackable: { radius: 2 }, fences: 4, sideMetres: 100 });
+    walk(recording, { wishes: seen(MEETINGS, ...VIEWS), trackable: { radius: 2 }, fences: 4, sideMeters: 100 });
   },
   heavy: (recording) => {
-    walk(recording, { wishes: seen(CROSSINGS, {}), fences: 4, vertices: 1500, radiusMetres: [55, 60] });
+    walk(recording, { wishes: seen(CROSSINGS, {}), fences: 4, vertices: 1500, radiusMeters: [55, 60] });
   },
   storm,
   assigned,
@@ -53,8 +53,8 @@ interface Walk {
   readonly wishes: readonly Wish[];
   readonly fences?: number;
   readonly vertices?: number;
-  readonly radiusMetres?: readonly [number, number];
-  readonly sideMetres?: number;
+  readonly radiusMeters?: readonly [number, number];
+  readonly sideMeters?: number;
   /** Each person is such a trackable; none by default. */
   readonly trackable?: object;
 }
@@ -62,20 +62,20 @@ interface Walk {
 const PEOPLE = 100;
 
 function walk(recording: Recording, { wishes, fences = 40, vertices = 16, trackable, ...more }: Walk): void {
-  const { sideMetres = 400, radiusMetres = [15, 25] } = more;
+  const { sideMeters = 400, radiusMeters = [15, 25] } = more;
   listen(recording, wishes);
-  tell(recording, 'fence', polygonFences({ count: fences, vertices, sideMetres, radiusMetres }));
+  tell(recording, 'fence', polygonFences({ count: fences, vertices, sideMeters, radiusMeters }));
   if (trackable !== undefined) tell(recording, 'trackable', trackables(PEOPLE, trackable));
-  const moving = { kind: 'walk', providers: PEOPLE, sideMetres, stepMetres: 3 } as const;
+  const moving = { kind: 'walk', providers: PEOPLE, sideMeters, stepMeters: 3 } as const;
   send(recording, new MovingFeed({ ...moving, way: 'put-many', perMessage: 50, connections: 1 }), 24);
 }
 
 /** Every location is an entry or an exit. */
 function storm(recording: Recording): void {
   listen(recording, seen(CROSSINGS, {}));
-  const grid = { spacingMetres: 60, radiusMetres: 10 };
+  const grid = { spacingMeters: 60, radiusMeters: 10 };
   tell(recording, 'fence', roundFences(PEOPLE, grid));
-  const flipping = { kind: 'flip', providers: PEOPLE, spacingMetres: grid.spacingMetres } as const;
+  const flipping = { kind: 'flip', providers: PEOPLE, spacingMeters: grid.spacingMeters } as const;
   send(recording, new MovingFeed({ ...flipping, way: 'put-many', perMessage: 50, connections: 1 }), 24);
 }
 
@@ -92,7 +92,7 @@ function assigned(recording: Recording): void {
   recording.tell({ kind: 'rules', rules: [{ expression: 'accuracy < 1', priority: 2 }] });
   const delay = () => pick(undefined, 0, 700, 3000, -1);
   const timing = () => ({ exit_delay: delay(), entry_delay: delay(), exit_tolerance: pick(undefined, 2) });
-  const fences = polygonFences({ count: 20, vertices: 7, sideMetres: 120, radiusMetres: [10, 30] });
+  const fences = polygonFences({ count: 20, vertices: 7, sideMeters: 120, radiusMeters: [10, 30] });
   for (const fence of fences) {
     const own = { foreign_id: pick(undefined, 'Tor ü'), timeout: delay(), floor: pick(undefined, undefined, 0, 1) };
     tell(recording, 'fence', [{ ...fence, ...timing(), ...own, tolerance_timeout: 2000 }]);

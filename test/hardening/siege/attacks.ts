@@ -199,7 +199,7 @@ export const ATTACKS: Readonly<Record<string, (siege: Siege, round: number) => P
     const path = `/v2/analytics/trips?trackable_id=${ROUND}&from=${at(0)}&to=${at(CIRCLE_PLACES)}`;
     // An occasional flood; otherwise one that a single client causes.
     const questions = Array.from({ length: round % 5 === 4 ? 80 : 1 }, (_, n) => {
-      return get(siege, `${path}&radius=${DIAMETER_METRES - (n % 8) / 1e6}&min_stop=${1000 * (CIRCLE_PLACES / 2)}`);
+      return get(siege, `${path}&radius=${DIAMETER_METERS - (n % 8) / 1e6}&min_stop=${1000 * (CIRCLE_PLACES / 2)}`);
     });
     await Promise.all(questions);
     await rest(siege);
@@ -248,14 +248,14 @@ export const ATTACKS: Readonly<Record<string, (siege: Siege, round: number) => P
 };
 
 /** A trackable that circles, with each position as far from the opposite one as it is wide. */
-const [ROUND, CIRCLE_PLACES, ROUND_PLACES, DIAMETER_METRES] = [
+const [ROUND, CIRCLE_PLACES, ROUND_PLACES, DIAMETER_METERS] = [
   '0c5c1b0e-54b5-4b64-8d5f-aaaaaaaaaaaa',
   20_000,
   1000,
   4,
 ] as const;
 /** Radii of curvature of WGS 84 on the equator, in meters. */
-const [ACROSS_METRES, ALONG_METRES] = [6_378_137, 6_335_439.327] as const;
+const [ACROSS_METERS, ALONG_METERS] = [6_378_137, 6_335_439.327] as const;
 const FIRST_MS = Date.now() - 2 * 1000 * CIRCLE_PLACES;
 
 function at(second: number): string {
@@ -264,11 +264,11 @@ function at(second: number): string {
 
 async function goRound(siege: Siege): Promise<void> {
   await post(siege, '/v2/trackables', { id: ROUND, type: 'omlox', location_providers: ['circle'] });
-  const degrees = (metres: number, radius: number): number => (metres / radius) * (180 / Math.PI);
+  const degrees = (meters: number, radius: number): number => (meters / radius) * (180 / Math.PI);
   const locations = Array.from({ length: CIRCLE_PLACES }, (_, i) => {
     const angle = (2 * Math.PI * (i % ROUND_PLACES)) / ROUND_PLACES;
-    const x = degrees((DIAMETER_METRES / 2) * Math.cos(angle), ACROSS_METRES);
-    const y = degrees((DIAMETER_METRES / 2) * Math.sin(angle), ALONG_METRES);
+    const x = degrees((DIAMETER_METERS / 2) * Math.cos(angle), ACROSS_METERS);
+    const y = degrees((DIAMETER_METERS / 2) * Math.sin(angle), ALONG_METERS);
     return {
       ...{ provider_id: 'circle', provider_type: 'uwb', crs: 'EPSG:4326', timestamp_generated: at(i) },
       position: { type: 'Point', coordinates: [x, y] },

@@ -45,7 +45,7 @@ const { values } = parseArgs({
 const seconds = Math.max(10, Number(values.minutes) * 60);
 const say = (line: string): void => console.error(`… ${line}`);
 
-const sideMetres = sideFor(FENCES);
+const sideMeters = sideFor(FENCES);
 const profiles = values['cpu-prof'];
 const broker = MOSQUITTO === undefined ? undefined : await Mosquitto.start();
 if (broker === undefined) say('there is no mosquitto: attacks by MQTT are left out');
@@ -63,15 +63,15 @@ const bed = await Bed.open({
     connections: 8,
     perMessage: PER_MESSAGE,
     providers: PROVIDERS,
-    sideMetres,
-    stepMetres: 1.4,
+    sideMeters,
+    stepMeters: 1.4,
   },
   groups: [
     { name: 'location_updates', topic: 'location_updates', params: [{}] },
     { name: 'fence_events', topic: 'fence_events', params: [{}] },
   ],
   async create(rest) {
-    await rest.createAll('/fences', polygonFences({ count: FENCES, vertices: 16, sideMetres, radiusMetres: [15, 25] }));
+    await rest.createAll('/fences', polygonFences({ count: FENCES, vertices: 16, sideMeters, radiusMeters: [15, 25] }));
   },
 });
 const perSecond = RATE / PER_MESSAGE;
