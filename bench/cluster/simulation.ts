@@ -215,12 +215,12 @@ class Simulation {
       this.#server(hub).do(
         keepUs,
         () => {
-          let kept = 0;
-          const isKept = (): void => {
-            if (++kept === 1) this.#engine.after(2 * HOP_US, done);
+          let committed = 0;
+          const isCommitted = (): void => {
+            if (++committed === 1) this.#engine.after(2 * HOP_US, done);
           };
           for (let other = 1; other < Math.min(REPLICAS, this.#nats.length); other++) {
-            this.#engine.after(HOP_US, () => this.#server(hub + other).do(keepUs, isKept, wakeUs));
+            this.#engine.after(HOP_US, () => this.#server(hub + other).do(keepUs, isCommitted, wakeUs));
           }
           if (this.#nats.length === 1) this.#engine.after(HOP_US, done);
         },
@@ -255,12 +255,12 @@ class Hub {
     this.front = new Workers(engine);
     const journal = new Gathered<Part>((parts, next) => {
       const count = countOf(parts);
-      const kept = (): void => {
+      const committed = (): void => {
         next();
         this.front.do(costs.outUs * count, () => parts.forEach(({ done }) => void done()));
       };
-      if (append === undefined) kept();
-      else this.front.do(costs.appendUs, () => append(count, kept));
+      if (append === undefined) committed();
+      else this.front.do(costs.appendUs, () => append(count, committed));
     });
     this.#lanes = Array.from({ length: SHARDS }, () => {
       const shard = new Workers(engine);

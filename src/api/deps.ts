@@ -63,7 +63,7 @@ export interface ApiDeps extends ErrorTyping {
   acceptLongBody(
     body: Uint8Array,
     options: AcceptOptions,
-  ): Promise<{ readonly kept: Promise<void> | undefined } | 'unusual'>;
+  ): Promise<{ readonly committed: Promise<void> | undefined } | 'unusual'>;
   /** The other hub that owns most locations of the body accepted last, once. Absent without a cluster. */
   readonly takeOwnerHint?: (() => { readonly hub: string; readonly url?: string } | undefined) | undefined;
   acceptProximities(values: readonly unknown[], options: AcceptOptions): Promise<void> | undefined;

@@ -217,7 +217,7 @@ export class Cluster {
       return;
     }
     config.configured = sequence;
-    if (isOwn && changes.length > 0) handlers.kept();
+    if (isOwn && changes.length > 0) handlers.committed();
     else handlers.foreign(changes);
     for (const [name, text] of settingsIn(body)) handlers.setting(name, text);
   }
@@ -239,7 +239,7 @@ export class Cluster {
     const own = repartitioned.filter(({ from, to }) => owners[from] === incarnation && owners[to] === incarnation);
     if (own.length === 0) return;
     // On failure, the next flush writes them, too.
-    this.#handlers.writeAnew(objectsOf(own.map(({ kind, id }) => [kind, id]))).catch(() => undefined);
+    this.#handlers.rewrite(objectsOf(own.map(({ kind, id }) => [kind, id]))).catch(() => undefined);
   }
 
   /** Id of this member, a new one with each start of the hub. */

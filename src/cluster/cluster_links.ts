@@ -23,7 +23,7 @@ export interface ClusterHandlers extends MigrationHandlers {
   /** Reports a setting after each record that has changed it; null if it is deleted. */
   setting(name: string, text: string | null): void;
   /** The record of the running commit has arrived. */
-  kept(): void;
+  committed(): void;
   /** All entities as JSON, in order of creation. */
   entities(): Iterable<EntityText>;
   /** All objects that the shards hold or were notified of. */

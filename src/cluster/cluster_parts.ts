@@ -111,7 +111,7 @@ export class ClusterParts {
         journaledFrom: () => Number.POSITIVE_INFINITY,
         isFirst: () => role() === 'member' && this.membership.isFirst,
       });
-    this.probe = new JournalProbe({ ...context, barrier, kept: () => this.durability.trimIdle() });
+    this.probe = new JournalProbe({ ...context, barrier, committed: () => this.durability.trimIdle() });
     this.membership = new ClusterMembership({
       ...{ ...context, barrier, protocols: PROTOCOLS },
       room: () => (this.canKeep ? capacity : 0),

@@ -50,15 +50,15 @@ export interface Waiting<Change> extends Answered {
  *
  *   the group is  signal                          next
  *   ------------  ------------------------------  -------------------------------------------------------
- *   performing    all steps have run              committing; kept, if nothing has changed
+ *   performing    all steps have run              committing; committed, if nothing has changed
  *   performing    overtake                        performing from the first step, after a rollback
  *   committing    overtake                        overtaken, after a rollback
- *   committing    kept, or the commit resolves    kept: all listeners are notified
+ *   committing    confirm; the commit resolves    committed: all listeners are notified
  *   committing    the commit rejects              failed: rolled back
  *   overtaken     the commit says 'overtaken'     performing from the first step
  *   overtaken     the commit rejects              failed
- *   kept          overtake                        kept: new records follow its changes
- *   kept          the commit resolves or rejects  kept: the steps are answered
+ *   committed     overtake                        committed: new records follow its changes
+ *   committed     the commit resolves or rejects  committed: the steps are answered
  *
  * So a step may run several times, and must repeat its side effects besides `write`.
  */
@@ -68,7 +68,7 @@ export class ChangeGroup<Change> {
   /** For atomic steps: their preparation and its result. */
   readonly #together: Together<Change> | undefined;
   #prepared: Prepared<Change> | undefined;
-  #at: 'performing' | 'committing' | 'overtaken' | 'kept' | 'failed' = 'performing';
+  #at: 'performing' | 'committing' | 'overtaken' | 'committed' | 'failed' = 'performing';
   #performed = 0;
   #changes: Change[] = [];
   #undos: (() => void)[] = [];
@@ -89,7 +89,7 @@ export class ChangeGroup<Change> {
   }
 
   get hasUnreported(): boolean {
-    return this.#at === 'kept' && this.#reported < this.#changes.length;
+    return this.#at === 'committed' && this.#reported < this.#changes.length;
   }
 
   /** Whether the steps are not known yet. */
@@ -137,7 +137,7 @@ export class ChangeGroup<Change> {
     try {
       const outcome = this.#changes.length === 0 ? undefined : await this.#on.commit(this.#changes, this.#prepared);
       if (outcome === 'overtaken') {
-        this.#beginAnew();
+        this.#restart();
         return outcome;
       }
       this.#committed();
@@ -148,9 +148,9 @@ export class ChangeGroup<Change> {
   }
 
   /** Marks the changes as committed. Returns false if none are being committed. */
-  keep(): boolean {
+  confirm(): boolean {
     if (this.#at !== 'committing') return false;
-    this.#at = 'kept';
+    this.#at = 'committed';
     return true;
   }
 
@@ -166,7 +166,7 @@ export class ChangeGroup<Change> {
         // The results of the steps are still needed if the commit fails.
         this.#at = 'overtaken';
         return;
-      case 'kept':
+      case 'committed':
         this.tell();
         return;
       case 'overtaken':
@@ -197,8 +197,8 @@ export class ChangeGroup<Change> {
     }
   }
 
-  #beginAnew(): void {
-    if (this.#at === 'kept') throw new Error('Cannot perform changes again: they are committed');
+  #restart(): void {
+    if (this.#at === 'committed') throw new Error('Cannot perform changes again: they are committed');
     this.overtake();
     this.#begin();
   }
@@ -236,13 +236,13 @@ export class ChangeGroup<Change> {
   }
 
   #committed(): void {
-    if (this.#at === 'kept' || this.keep()) return;
-    throw new Error(`Cannot keep changes: they are ${this.#at}`);
+    if (this.#at === 'committed' || this.confirm()) return;
+    throw new Error(`Cannot confirm changes: they are ${this.#at}`);
   }
 
   #fail(error: unknown): void {
     this.#failure = { error };
-    if (this.#at === 'kept') return;
+    if (this.#at === 'committed') return;
     this.#undoFrom(0);
     this.#at = 'failed';
   }

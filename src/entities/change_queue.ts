@@ -71,8 +71,8 @@ export class ChangeQueue<Change> {
    * Marks the changes being committed as committed, when the log confirms them before the commit resolves. Notifies all
    * listeners at once, to preserve the order of notifications. Throws if nothing is being committed.
    */
-  kept(): void {
-    if (this.#group?.keep() !== true) throw new Error('Cannot keep changes: none are being committed');
+  committed(): void {
+    if (this.#group?.confirm() !== true) throw new Error('Cannot confirm changes: none are being committed');
     this.#group.tell();
   }
 

@@ -68,10 +68,10 @@ interface DefinedOptions {
 }
 
 /** The stored documents of each kind. */
-export function definedIn(kept: readonly EntityWrite[]): DefinedLists {
+export function definedIn(stored: readonly EntityWrite[]): DefinedLists {
   const listOf = (name: DefinedName): readonly DefinedDocument[] => {
     const { prefix } = DEFINED_KINDS[name];
-    return kept.flatMap(({ kind, id, text }) => {
+    return stored.flatMap(({ kind, id, text }) => {
       return kind === 'setting' && id.startsWith(prefix) && text !== undefined
         ? [JSON.parse(text) as DefinedDocument]
         : [];
@@ -87,7 +87,7 @@ export function definedIn(kept: readonly EntityWrite[]): DefinedLists {
 
 /** Merges the lists of a document into the stored ones. Checks each like the API, and collects problems. */
 export function planDefined(
-  kept: DefinedLists,
+  stored: DefinedLists,
   document: EntityDocument,
   { replace, deletesMembers, problems }: DefinedOptions,
 ): DefinedPlan {
@@ -99,7 +99,7 @@ export function planDefined(
     const listed = document.defined.get(name);
     if (listed === undefined) continue;
     const { prefix, kind: noun, max, ...kind } = DEFINED_KINDS[name];
-    const before = new Map<string, DefinedDocument>(kept[name].map((each) => [idKey(each.id), each]));
+    const before = new Map<string, DefinedDocument>(stored[name].map((each) => [idKey(each.id), each]));
     const after = new Map(replace ? [] : before);
     const named = new Set<string>();
     for (const { id, place, body } of listed) {

@@ -126,12 +126,12 @@ export class Entities implements EntityLookup {
   }
 
   /** Loads stored entities: without checks, commit, or notifications. */
-  load(kept: { readonly [K in EntityKindName]?: readonly EntityMap[K][] }): void {
-    for (const zone of kept.zone ?? []) this.#state.set('zone', zone.id, zone);
-    for (const fence of kept.fence ?? []) this.#state.set('fence', fence.id, fence);
-    for (const trackable of kept.trackable ?? []) this.#state.set('trackable', trackable.id, trackable);
-    for (const provider of kept.provider ?? []) this.#state.set('provider', provider.id, provider);
-    for (const anchor of kept.anchor ?? []) this.#state.set('anchor', anchor.id, anchor);
+  load(stored: { readonly [K in EntityKindName]?: readonly EntityMap[K][] }): void {
+    for (const zone of stored.zone ?? []) this.#state.set('zone', zone.id, zone);
+    for (const fence of stored.fence ?? []) this.#state.set('fence', fence.id, fence);
+    for (const trackable of stored.trackable ?? []) this.#state.set('trackable', trackable.id, trackable);
+    for (const provider of stored.provider ?? []) this.#state.set('provider', provider.id, provider);
+    for (const anchor of stored.anchor ?? []) this.#state.set('anchor', anchor.id, anchor);
   }
 
   /**
@@ -155,8 +155,8 @@ export class Entities implements EntityLookup {
   }
 
   /** Handles the record of the current commit: notifies of its changes now. Throws without a commit. */
-  kept(): void {
-    this.#queue.kept();
+  committed(): void {
+    this.#queue.committed();
   }
 
   /** All committed entities, each kind in the order of creation. Not during a commit, which may be rolled back. */

@@ -94,11 +94,11 @@ export class ImportDraft implements EntityLookup {
   }
 
   /** Loads the stored entities, part by part. */
-  *load(kept: StoredLists): Generator<void> {
+  *load(stored: StoredLists): Generator<void> {
     let loaded = 0;
     // Dependents first.
     for (const [, kind] of LISTS.toReversed()) {
-      for (const entity of kept[kind]) {
+      for (const entity of stored[kind]) {
         this.#load(kind, entity);
         if (++loaded % LOADED_AT_ONCE === 0) yield;
       }

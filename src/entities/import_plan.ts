@@ -55,12 +55,12 @@ const MEMBERS_LISTED_MAX = 1000;
  * problems and no changes. Has no side effects.
  */
 export async function planImport(
-  kept: StoredLists,
+  stored: StoredLists,
   document: EntityDocument,
   options: ImportOptions,
 ): Promise<ImportPlan> {
   const draft = new ImportDraft(document, options);
-  for (const _part of draft.load(kept)) await options.checked(0);
+  for (const _part of draft.load(stored)) await options.checked(0);
   const { inOrder, problems } = draft;
   for (let done = 0; done < inOrder.length; done += AT_ONCE) {
     for (const each of inOrder.slice(done, done + AT_ONCE)) await draft.add(each);

@@ -41,8 +41,8 @@ export class LocatingRules {
   }
 
   /** Loads stored rules, with a notification. */
-  load(kept: readonly LocatingRule[] | undefined): void {
-    if (kept !== undefined) this.apply(kept);
+  load(stored: readonly LocatingRule[] | undefined): void {
+    if (stored !== undefined) this.apply(stored);
   }
 
   /** Applies stored rules, unchecked, with a notification: those of each record of a shared log, in order. */

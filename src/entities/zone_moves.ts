@@ -89,7 +89,7 @@ export class ZoneMoves {
     this.#isQueued = true;
     this.#lastMs = this.#options.now();
     let taken: ZoneMove[] | undefined;
-    const kept = this.#options.entities.moveZones(() => {
+    const moving = this.#options.entities.moveZones(() => {
       // Called again after a change of another hub came first.
       if (taken === undefined) this.#isQueued = false;
       else this.#putBack(taken);
@@ -97,7 +97,7 @@ export class ZoneMoves {
       this.#pending.clear();
       return taken;
     });
-    kept.catch(() => {
+    moving.catch(() => {
       if (taken === undefined) this.#isQueued = false;
       else this.#putBack(taken);
       this.#startIn(RETRY_MS);

@@ -138,7 +138,7 @@ export class PositionRows {
     }
     this.#known |= section.present;
     this.#count += count;
-    this.#nameAnew(first, names);
+    this.#rename(first, names);
     if (section.members === undefined) return;
     const { members } = section;
     if (this.#propertiesOf.length === 0) this.#propertiesOf = new Uint32Array(this.#capacity);
@@ -199,7 +199,7 @@ export class PositionRows {
 
   /** Replaces a shard's name numbers with local ones, in the rows from `first` on. */
   // hot
-  #nameAnew(first: number, names: ShardNames): void {
+  #rename(first: number, names: ShardNames): void {
     const words = this.#words;
     const numbers = this.#numbersOfNames(names);
     for (let row = first; row < this.#count; row++) {

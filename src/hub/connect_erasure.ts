@@ -34,7 +34,7 @@ const OTHERS_MS = 120_000;
 export function erasing({ cluster, shards, collisions, history, log, absentHubs }: ErasureDeps): Erase {
   const eraseHere = async (request: ErasureRequest): Promise<Erased> => {
     // Locations that were accepted before are recorded once they are processed.
-    await shards.kept().catch(() => undefined);
+    await shards.committed().catch(() => undefined);
     await shards.settled().catch(() => undefined);
     await collisions.settled().catch(() => undefined);
     try {

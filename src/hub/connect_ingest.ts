@@ -77,13 +77,13 @@ export function connectIngest(deps: IngestDeps): IngestParts {
       shards.hasCapacity(count) && collisions.hasCapacity && outcomes.held < HELD_MAX && cluster?.hasRoom !== false
     );
   };
-  const kept = (): Promise<void> | undefined => {
-    if (cluster === undefined) return slow ? shards.kept() : shards.eased();
+  const committed = (): Promise<void> | undefined => {
+    if (cluster === undefined) return slow ? shards.committed() : shards.eased();
     return withDeadline(shards.settled(), config.cluster_hold, 'process_locations');
   };
   const count = config.num_threads;
   const local: LocationTarget & { readonly count: number } = {
-    ...{ count, hasCapacity, kept },
+    ...{ count, hasCapacity, committed },
     homeOf: (id) => shards.homeOf(id),
     get homesChanged() {
       return shards.homesChanged;
@@ -139,8 +139,8 @@ export function connectIngest(deps: IngestDeps): IngestParts {
       cluster?.fanout?.announce('proximity', JSON.stringify(proximity));
     },
     // Waiting for the shards makes clients adapt to their pace.
-    ...(cluster && { partCommitted: () => cluster.remote.kept() }),
-    kept: () => places.kept(),
+    ...(cluster && { partCommitted: () => cluster.remote.committed() }),
+    committed: () => places.committed(),
   });
   const sources = openSources({
     ...{ streams: config.iso_24730_connections, ingest, log, now: clock.monotonic, timeOfDay, schedule },

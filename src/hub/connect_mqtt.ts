@@ -14,12 +14,12 @@ import type { Parts } from './parts.ts';
  * MQTT code.
  */
 export async function connectMqtt(
-  parts: Parts & { readonly rpc: Rpc; readonly kept: StoredFacts },
+  parts: Parts & { readonly rpc: Rpc; readonly stored: StoredFacts },
   config: Config,
   log: Log,
 ): Promise<Mqtt | undefined> {
-  const { rpc, kept } = parts;
-  const { hubId } = kept;
+  const { rpc, stored } = parts;
+  const { hubId } = stored;
   const settings = mqttSettings(config, { hubId, hubName: clusterSettings(config, hostname())?.hubName });
   if (settings === undefined) return undefined;
   const { Mqtt } = await import('../mqtt/mqtt.ts');
@@ -50,11 +50,11 @@ export async function connectMqtt(
  * owners; one of them stores these.
  */
 function unsOwners(
-  { kept, writer }: Pick<Parts, 'writer'> & { readonly kept: StoredFacts },
+  { stored, writer }: Pick<Parts, 'writer'> & { readonly stored: StoredFacts },
   { announces, log }: { announces(name: string): boolean; readonly log: Log },
 ): MqttDeps['unsOwners'] {
   const owners = new Map(
-    kept.settings.flatMap(({ id, text }) => {
+    stored.settings.flatMap(({ id, text }) => {
       if (text == null || !id.startsWith(UNS_OWNER_PREFIX)) return [];
       const { trackable } = JSON.parse(text) as { readonly trackable: string };
       return [[id.slice(UNS_OWNER_PREFIX.length), trackable] as const];

@@ -156,20 +156,22 @@ async function openOn(
       parts.dataSources.elect();
     };
     if (cluster !== undefined) await loadClusterState(parts, cluster, { config, out: isOut.resolve, elect });
-    const kept = await (reading === undefined ? loadSettings(beginReading(store)) : loadState(parts, reading, config));
+    const stored = await (reading === undefined
+      ? loadSettings(beginReading(store))
+      : loadState(parts, reading, config));
     const connections = () => connectionsOf(sources.status(), entities);
-    const { hubId } = kept;
+    const { hubId } = stored;
     const identity = hubIdentity(hubId, { hub_name: config.hub_name, inCluster: cluster?.hubName });
     const rpc = openRpc(identity, { clock, cluster });
     cluster?.carry(rpc);
-    mqtt = await connectMqtt({ ...parts, rpc, kept }, config, log);
+    mqtt = await connectMqtt({ ...parts, rpc, stored }, config, log);
     const recording = await connectHistory({ ...parts, hubId }, config, log);
     const history = recording?.history;
     const keptByHub = cluster && { keptByHub: () => settingsByHub(cluster) };
     const options = {
       config,
       log,
-      kept,
+      stored,
       identity,
       rpc,
       mqtt,
@@ -359,7 +361,7 @@ async function finish(parts: Parts, operation: HubOperation): Promise<void> {
   ticker.stop();
   // Providers created by locations may still be pending.
   await entities.settled();
-  await shards.kept().catch(() => undefined);
+  await shards.committed().catch(() => undefined);
   await zoneMoves.close();
   await shards.settled().catch(() => undefined);
   await collisions.settled().catch(() => undefined);

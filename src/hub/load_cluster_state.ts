@@ -33,7 +33,7 @@ export async function loadClusterState(
   { config, out, elect }: LoadOptions,
 ): Promise<void> {
   const { clock, entities, rules, shards, collisions, zoneMoves, fanout, sources } = parts;
-  const { entities: kept, catchUp } = cluster.attach({
+  const { entities: stored, catchUp } = cluster.attach({
     foreign: (changes) => entities.applyForeign(changes),
     setting(name, text) {
       if (name === RULES_SETTING) rules.apply(text === null ? [] : JSON.parse(text));
@@ -41,14 +41,14 @@ export async function loadClusterState(
         for (const part of text === null ? [] : auditIn(text)) cluster.audit?.change(cluster.config.configured, part);
       } else parts.applyDefined(name, text);
     },
-    kept: () => entities.kept(),
+    committed: () => entities.committed(),
     entities: () => entities.written(),
     adopt: (left) => adopt(parts, left, { self: cluster.memberId, delayMs: config.restart_event_delay }),
     release: (objects, sequence) => shards.release(objects, sequence),
     objects: () => shards.objects(),
-    async writeAnew(objects) {
+    async rewrite(objects) {
       await shards.touchAll(objects);
-      await shards.kept();
+      await shards.committed();
     },
     arrived: () => shards.applyDeferred(),
     force(trackables) {
@@ -103,7 +103,7 @@ export async function loadClusterState(
   });
   // Must run synchronously, because the next record is applied to the entities directly.
   const settings = [...cluster.config.settings].map(([id, text]): EntityWrite => ({ kind: 'setting', id, text }));
-  const loaded = loadEntities(parts, storedByKind(kept), settings);
+  const loaded = loadEntities(parts, storedByKind(stored), settings);
   catchUp();
   await loaded;
   await startWorkers(parts);
@@ -131,5 +131,5 @@ async function adopt(
     outcomes.continueStage(stored);
     collisions.restore(remotePairs(stored.pairs, clock), delayMs, from);
   }
-  await shards.kept();
+  await shards.committed();
 }

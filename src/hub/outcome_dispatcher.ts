@@ -144,9 +144,9 @@ export class OutcomeDispatcher {
     if (rows.length === 0 && events.length === 0) return undefined;
     // Motions reach the stage before the steps of their shards are committed, so its results are held until then.
     const logged = this.#sinks.logged?.(events);
-    const kept =
+    const committed =
       rows.length === 0 && logged === undefined ? undefined : this.#sinks.keepPairs(rows, { events: logged });
-    const stored = both(this.#sinks.released?.(), kept);
+    const stored = both(this.#sinks.released?.(), committed);
     const received = this.#received(events);
     if (received.length > 0) this.#collisions.publish(received, stored);
     return stored?.catch(() => undefined);

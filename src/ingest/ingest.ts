@@ -43,7 +43,7 @@ export interface EachResult {
   /** Problems of the rejected values. */
   readonly problems: readonly Problem[];
   /** Settles when the accepted values are committed or have failed; undefined if no wait is needed. */
-  readonly kept: Promise<void> | undefined;
+  readonly committed: Promise<void> | undefined;
 }
 
 /** Entry point of all locations and proximities, whatever their transport. */
@@ -134,7 +134,7 @@ export class Ingest {
   async longBody(
     body: Uint8Array,
     { root, via = 'rest', tooOld }: IncomingValues,
-  ): Promise<{ readonly kept: Promise<void> | undefined } | typeof UNUSUAL> {
+  ): Promise<{ readonly committed: Promise<void> | undefined } | typeof UNUSUAL> {
     const list = new ListPieces(body, this.#options.pieceBytes);
     do await this.#turns.next();
     while (!list.cut());
@@ -166,7 +166,7 @@ export class Ingest {
       // After an exception, the rest is never passed on.
       this.#accepted -= left;
     }
-    return { kept: this.#committedAll(works) };
+    return { committed: this.#committedAll(works) };
   }
 
   #checkPiece(
@@ -248,7 +248,9 @@ export class Ingest {
     const all = { values, first: 0, of: values.length, incoming, kind, receivedMs: this.#options.now(), checked };
     if (values.length > VALUES_PER_TURN) {
       const check = (from: number, to: number) => this.#checks.checkAll(all, from, to);
-      return this.#acceptLongList(values.length, check, { kind, via, checked, tooOld }).then(({ kept }) => kept);
+      return this.#acceptLongList(values.length, check, { kind, via, checked, tooOld }).then(
+        ({ committed }) => committed,
+      );
     }
     this.#checks.checkAll(all, 0, values.length);
     this.#requireCapacity(checked.length);
@@ -261,7 +263,7 @@ export class Ingest {
     this.#requireCapacity(values.length);
     const receivedMs = this.#options.now();
     this.#checks.checkEach({ values, nameOf, kind, receivedMs, checked, problems }, 0, values.length);
-    return { problems, kept: this.#committedAll(this.#pass(checked, { kind, via, receivedMs })) };
+    return { problems, committed: this.#committedAll(this.#pass(checked, { kind, via, receivedMs })) };
   }
 
   #published<T extends CheckedLocation>(values: readonly unknown[], each: Each<T>): EachResult | Promise<EachResult> {
@@ -271,7 +273,10 @@ export class Ingest {
     this.#requireCapacity(values.length);
     const all = { ...each, values, receivedMs: this.#options.now(), checked, problems };
     const check = (from: number, to: number) => this.#checks.checkEach(all, from, to);
-    return this.#acceptLongList(values.length, check, { ...each, checked }).then(({ kept }) => ({ problems, kept }));
+    return this.#acceptLongList(values.length, check, { ...each, checked }).then(({ committed }) => ({
+      problems,
+      committed,
+    }));
   }
 
   /**
@@ -285,7 +290,7 @@ export class Ingest {
       checked,
       ...incoming
     }: Omit<ValueOrigin, 'receivedMs'> & { readonly kind: Kind<T>; readonly checked: readonly T[] },
-  ): Promise<{ readonly kept: Promise<void> | undefined }> {
+  ): Promise<{ readonly committed: Promise<void> | undefined }> {
     const work = async () => {
       for (let from = 0; from < count; from += VALUES_PER_TURN) {
         check(from, Math.min(from + VALUES_PER_TURN, count));
@@ -307,7 +312,7 @@ export class Ingest {
         // After an exception, the rest is never passed on.
         this.#accepted -= left;
       }
-      return { kept: this.#committedAll(works) };
+      return { committed: this.#committedAll(works) };
     };
     return this.#turns.alone(work, { goesOn: true });
   }
@@ -362,16 +367,16 @@ export class Ingest {
 
   /** Returns the commit of the part just passed on, for which the response to the list must wait. */
   #partCommitted(): Promise<void>[] {
-    const kept = this.#options.partCommitted?.();
+    const committed = this.#options.partCommitted?.();
     // Prevents an unhandled rejection, since the promise is awaited only at the end of the list.
-    kept?.catch(() => undefined);
-    return kept === undefined ? [] : [kept];
+    committed?.catch(() => undefined);
+    return committed === undefined ? [] : [committed];
   }
 
   /** Resolves when the passed values are committed; undefined if no wait is needed. */
   #committedAll(works: Promise<void>[]): Promise<void> | undefined {
-    const kept = this.#options.kept();
-    if (kept !== undefined) works.push(kept);
+    const committed = this.#options.committed();
+    if (committed !== undefined) works.push(committed);
     return works.length === 0 ? undefined : Promise.all(works).then(() => undefined);
   }
 }

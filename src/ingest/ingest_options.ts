@@ -49,8 +49,8 @@ export interface IngestOptions {
    * Resolves when the locations passed since the last call are committed; undefined if responses need not wait. Must be
    * called in the same turn of the event loop in which they were passed.
    */
-  kept(): Promise<void> | undefined;
-  /** Like `kept`, for a part of a long list. Absent if `kept` at the end of the list covers all parts. */
+  committed(): Promise<void> | undefined;
+  /** Like `committed`, for a part of a long list. Absent if `committed` at the end of the list covers all parts. */
   partCommitted?(): Promise<void> | undefined;
   /** Returns the earliest time that the history records; absent if it records all times. */
   recordedSince?(): number;

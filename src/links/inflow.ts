@@ -93,8 +93,8 @@ export class Inflow {
     let delayMs = 0;
     try {
       const values = batch.map(({ value }) => value);
-      const { problems, kept } = this.#deps.accept(first.topic, values, (index) => batch[index]?.key ?? '');
-      await kept;
+      const { problems, committed } = this.#deps.accept(first.topic, values, (index) => batch[index]?.key ?? '');
+      await committed;
       this.counts.accepted += batch.length - problems.length;
       this.counts.rejected += problems.length;
       if (problems[0] !== undefined) this.#deps.problem(String(problems[0]));

@@ -123,8 +123,8 @@ export class Inbound {
   #accept(batch: Batch): boolean {
     const message = batch.messages[batch.next] as ReceivedMessage;
     try {
-      const kept = batch.parsed === undefined ? this.#give(message, batch) : this.#givePiece(batch.parsed, batch);
-      if (kept !== undefined) batch.works.push(kept);
+      const committed = batch.parsed === undefined ? this.#give(message, batch) : this.#givePiece(batch.parsed, batch);
+      if (committed !== undefined) batch.works.push(committed);
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
       return false;
@@ -152,8 +152,8 @@ export class Inbound {
       );
       return undefined;
     }
-    const kept = named.kind === 'location' ? this.#giveBytes(named, payload) : UNUSUAL;
-    if (kept !== UNUSUAL) return kept;
+    const committed = named.kind === 'location' ? this.#giveBytes(named, payload) : UNUSUAL;
+    if (committed !== UNUSUAL) return committed;
     this.#parse(named, { topic, payload }, batch);
     return batch.parsed && this.#givePiece(batch.parsed, batch);
   }
@@ -203,7 +203,7 @@ export class Inbound {
     while (count > 1 && !hasCapacity(count)) count >>= 1;
     const piece = values.slice(taken, taken + count);
     const take = kind === 'location' ? ingest.locationsEach : ingest.proximitiesEach;
-    const { problems, kept } = take.call(
+    const { problems, committed } = take.call(
       ingest,
       piece.map(({ value }) => value),
       'mqtt',
@@ -212,7 +212,7 @@ export class Inbound {
     for (const problem of problems) this.#refuse(batch, 'invalid', String(problem), topic);
     parsed.taken += count;
     if (parsed.taken === values.length) batch.parsed = undefined;
-    return kept;
+    return committed;
   }
 
   #refuse({ next, refused }: Batch, reason: Reason, problem: string, topic: string): void {

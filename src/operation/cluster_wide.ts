@@ -40,7 +40,7 @@ export interface ClusterWideUsageOptions {
   readonly hubs: Pick<AllHubs, 'ask'>;
   readonly hubId: string;
   /** Returns the stored usage of all hubs, including departed ones: JSON by setting name, by hub name. */
-  kept(): ReadonlyMap<string, ReadonlyMap<string, string>>;
+  stored(): ReadonlyMap<string, ReadonlyMap<string, string>>;
   /** Returns the current configuration, given the providers active in the current month. */
   config(active: ReadonlySet<string>): Consumption['config'];
   /** Wall-clock time. */
@@ -62,11 +62,11 @@ export class ClusterWideUsage {
 
   /** All months, earliest first. */
   async all(): Promise<readonly Consumption[]> {
-    const { hubs, config, now, kept } = this.#options;
+    const { hubs, config, now, stored } = this.#options;
     const answered = await askHubs(hubs, 'usage');
     // If two members have the same name, the later one counts, since the earlier one is about to be expelled.
     const shares = new Map(answered.map(({ hub, value }) => [hub, value]));
-    const texts = kept();
+    const texts = stored();
     const names = [...new Set([...texts.keys(), ...shares.keys()])].toSorted();
     const read = new Map<string, HubMonth>();
     const months = names.flatMap((hub) => this.#monthsOf(texts.get(hub) ?? new Map(), shares.get(hub), read));

@@ -22,7 +22,7 @@ export interface LicenseOptions {
   readonly hubId: string;
   /** Key in the configuration. A key set over the API takes precedence. */
   readonly configuredKey: string | undefined;
-  readonly kept: KeptLicense;
+  readonly stored: KeptLicense;
   /** Stores the license. Rejects with HUB_UNAVAILABLE. */
   keep(license: KeptLicense): Promise<void>;
   /** Public keys in the configuration. Without any, all keys are accepted and stored without verification. */
@@ -44,12 +44,12 @@ export class License {
   /** Creates the license without verifying a key; `open` also verifies the stored or configured one. */
   constructor(options: LicenseOptions) {
     this.#options = options;
-    this.#kept = options.kept;
+    this.#kept = options.stored;
   }
 
   static async open(options: LicenseOptions): Promise<License> {
     const license = new License(options);
-    await license.#use(options.kept);
+    await license.#use(options.stored);
     return license;
   }
 

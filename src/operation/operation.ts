@@ -80,7 +80,7 @@ interface OperatedCluster {
 
 export interface OperationOptions {
   readonly config: Config;
-  readonly kept: StoredFacts;
+  readonly stored: StoredFacts;
   readonly identity: HubIdentity;
   readonly rpc: { readonly counts: RpcCounts };
   schedule(delayMs: number, callback: () => void): () => void;
@@ -121,19 +121,19 @@ export const LICENSE_SETTING = 'licence';
 /** Assembles health, usage, license and metrics. Nothing else in the hub depends on them. */
 export async function openOperation(hub: Operated, options: OperationOptions): Promise<HubOperation> {
   const { now, entities, ingest, arrivals, shards, collisions, fanout, writer, cluster } = hub;
-  const { config, log, kept, identity, rpc, schedule, connections = () => [], mqtt, history, copy } = options;
+  const { config, log, stored, identity, rpc, schedule, connections = () => [], mqtt, history, copy } = options;
   const startedMs = now();
   const { elapsed } = hub.clock;
   const startedAt = elapsed();
   const open = new Set<SendQueue>();
   const counts = (): HubCounts => totalOf(hub.counts, ingest);
-  const usage = openUsage(hub, kept, () => mqtt?.counts().sent ?? NOTHING_SENT);
+  const usage = openUsage(hub, stored, () => mqtt?.counts().sent ?? NOTHING_SENT);
   const license = await License.open({
     now,
-    hubId: kept.hubId,
+    hubId: stored.hubId,
     configuredKey: config.license_key ?? undefined,
     publicKeys: config.license_public_keys,
-    kept: (keptSettings(kept).get(LICENSE_SETTING) ?? {}) as KeptLicense,
+    stored: (keptSettings(stored).get(LICENSE_SETTING) ?? {}) as KeptLicense,
     keep: (value) => writer.writeEntities(settingWrites([{ name: LICENSE_SETTING, value }])),
   });
   const ofProcess = new ProcessFamilies({ startedMs, schedule, threads: () => threadsOf(hub) });
@@ -161,7 +161,7 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
   const ofLinks = hub.hubLinks === undefined ? [] : linkFamilies(hub.hubLinks);
   const ofEventLog = hub.eventLog === undefined ? [] : eventLogFamilies(hub.eventLog);
   const ofCluster = cluster === undefined ? [] : clusterFamilies(() => cluster.status.counts());
-  const problem = (error: unknown): void => log.error('Usage cannot be kept for now', { error: String(error) });
+  const problem = (error: unknown): void => log.error('Usage cannot be stored for now', { error: String(error) });
   const saving = new Saving(usage, { schedule, problem, now, exists: (id) => entities.has('provider', id), arrivals });
   const database = () => hub.databaseState.health(writer.pendingRows);
   const health = new Health({
@@ -210,14 +210,14 @@ function ofAll(
   { gather, hubName }: OperatedCluster,
   own: { readonly health: Health; readonly usage: Usage },
   { now, arrivals, entities }: Operated,
-  { kept: { hubId }, keptByHub = () => new Map() }: OperationOptions,
+  { stored: { hubId }, keptByHub = () => new Map() }: OperationOptions,
 ): Pick<HubOperation, 'health' | 'usage'> {
   const { active } = arrivals;
   answerHubs(gather, { ...own, hub: hubName, zones: entities, active });
   const config = (activeAnywhere: ReadonlySet<string>) => snapshotOf(configuredIn(entities), activeAnywhere);
   return {
     health: clusterWideHealth(own.health, gather),
-    usage: new ClusterWideUsage({ hubs: gather, hubId, kept: keptByHub, config, now }),
+    usage: new ClusterWideUsage({ hubs: gather, hubId, stored: keptByHub, config, now }),
   };
 }
 
@@ -230,16 +230,16 @@ function configuredIn(entities: Entities): Parameters<typeof snapshotOf>[0] {
   };
 }
 
-function openUsage(hub: Operated, kept: StoredFacts, sentToBroker: () => SentCounts): Usage {
+function openUsage(hub: Operated, stored: StoredFacts, sentToBroker: () => SentCounts): Usage {
   const { now, counts, entities, ingest, arrivals, fanout, writer } = hub;
-  const values = keptSettings(kept);
+  const values = keptSettings(stored);
   const month = values.get(CURRENT) as KeptMonth | undefined;
-  arrivals.wereActive(providersSeenSince(kept, startOf(monthOf(month?.fromMs ?? now()))));
+  arrivals.wereActive(providersSeenSince(stored, startOf(monthOf(month?.fromMs ?? now()))));
   return new Usage({
     now,
     elapsed: hub.clock.elapsed,
     newId: randomUUID,
-    hubId: kept.hubId,
+    hubId: stored.hubId,
     counts: () => runCounts(totalOf(counts, ingest), ingest.proximitiesTaken, { fanout, mqtt: sentToBroker() }),
     config: () => snapshotOf(configuredIn(entities), arrivals.active),
     monthBegun: () => arrivals.beginMonth(),

@@ -363,7 +363,7 @@ export class Shards {
   /**
    * Like settled, but also waits until the last-known rows of all changes so far are stored. Rejects if they cannot be.
    */
-  async kept(): Promise<void> {
+  async committed(): Promise<void> {
     if (this.isMoving) await this.#queue.drained(this.#options.now());
     for (const lane of this.#lanes) lane.flush();
     await this.settled();

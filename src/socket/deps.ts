@@ -18,7 +18,7 @@ export type PublishResult = IngestResult | Promise<IngestResult>;
 export interface IngestResult {
   readonly problems: readonly Problem[];
   /** Resolves when the accepted items are stored; rejects if they cannot be stored. */
-  readonly kept?: Promise<void> | undefined;
+  readonly committed?: Promise<void> | undefined;
 }
 
 /** Ingests published items. Throws, or rejects with, a HubError if no item was accepted. */

@@ -113,10 +113,10 @@ class Session implements PeerEvents, CommandConnection {
     const { ingestMessage } = this.deps;
     if (ingestMessage === undefined || !this.#frames.isIdle || !this.#mayPublishAny()) return false;
     try {
-      const kept = ingestMessage(message);
-      if (kept === 'unusual') return false;
+      const committed = ingestMessage(message);
+      if (committed === 'unusual') return false;
       this.#hintAtOwner();
-      this.taken({ problems: [], kept });
+      this.taken({ problems: [], committed });
     } catch (error) {
       this.failPublish(error);
     }
@@ -158,10 +158,10 @@ class Session implements PeerEvents, CommandConnection {
   }
 
   /** Reports the problems of a publish in one error frame. A success is not answered. */
-  taken({ problems, kept }: IngestResult): void {
+  taken({ problems, committed }: IngestResult): void {
     const [first] = problems;
     if (first !== undefined) this.fail('invalidPayload', first, describeProblems(problems));
-    kept?.catch((error: unknown) => this.failPublish(error));
+    committed?.catch((error: unknown) => this.failPublish(error));
   }
 
   /** Reports a publish that failed as a whole. The message of an internal error is not revealed. */

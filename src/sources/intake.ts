@@ -26,7 +26,7 @@ export type IntakeResult =
   | { readonly what: 'flooded' }
   | { readonly what: 'busy'; readonly error: HubError }
   /** At least one item is accepted, or none was sent. */
-  | { readonly what: 'accepted'; readonly kept: Promise<void> | undefined }
+  | { readonly what: 'accepted'; readonly committed: Promise<void> | undefined }
   | { readonly what: 'refused'; readonly problems: readonly Problem[] };
 
 type Counts = Pick<SourceStatus, 'received' | 'mapped' | 'skipped' | 'refused' | 'throttled'>;
@@ -119,10 +119,10 @@ export class Intake {
 
   #deliver(mapped: readonly MappedItem[], problems: readonly Problem[], text: string): IntakeResult {
     if (mapped.length === 0)
-      return problems.length > 0 ? this.#refuse(problems, text) : { what: 'accepted', kept: undefined };
+      return problems.length > 0 ? this.#refuse(problems, text) : { what: 'accepted', committed: undefined };
     this.#noteTime(mapped);
     try {
-      const { problems: invalid, kept } = this.#deps.deliver(
+      const { problems: invalid, committed } = this.#deps.deliver(
         this.#map.as,
         mapped.map(({ value }) => value),
         (index) => mapped[index]?.at ?? '',
@@ -133,7 +133,7 @@ export class Intake {
         const refused = this.#refuse(all, text);
         if (invalid.length === mapped.length) return refused;
       }
-      return { what: 'accepted', kept };
+      return { what: 'accepted', committed };
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
       this.#counts.throttled += mapped.length;

@@ -82,7 +82,7 @@ export class SourceRunner {
         this.#failuresInSequence = 0;
         const result = this.#intake.accept(payload);
         // The counters of the hub include locations that are lost later.
-        if (result.what === 'accepted') result.kept?.catch(() => undefined);
+        if (result.what === 'accepted') result.committed?.catch(() => undefined);
       },
       dropped: (lines) => {
         if (isCurrent()) this.#intake.dropped(lines);

@@ -162,7 +162,7 @@ export class Sources {
       case 'refused':
         throw errorOfAll(result.problems, PROBLEMS_MAX);
       case 'accepted':
-        return result.kept;
+        return result.committed;
     }
   }
 

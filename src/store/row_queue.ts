@@ -120,7 +120,7 @@ export class RowQueue {
     });
   }
 
-  /** Returns the rows of the next commit, valid until `kept` or `failed` is called. */
+  /** Returns the rows of the next commit, valid until `stored` or `failed` is called. */
   take(): PackedRows {
     if (this.#flight.count === 0) {
       [this.#flight, this.#waiting] = [this.#waiting, this.#flight];
@@ -135,7 +135,7 @@ export class RowQueue {
     return this.#flight.first(COMMIT_ROWS_MAX, this.#bytesMax);
   }
 
-  kept(): void {
+  stored(): void {
     this.#isSending = false;
     this.#events.committed();
     this.#placesCommitted = this.#flight.drop(this.#placesCommitted);

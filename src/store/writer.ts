@@ -128,9 +128,9 @@ export class StoreWriter {
    * Returns the rows that the store will contain once all are written: the stored rows, superseded by the newest queued
    * row of each object.
    */
-  latest(kept: readonly StoredRow[]): StoredRow[] {
+  latest(stored: readonly StoredRow[]): StoredRow[] {
     const latest = new Map<string, StoredRow>();
-    for (const rows of [kept, ...this.#rows.rows()]) for (const row of rows) latest.set(keyOf(row.kind, row.id), row);
+    for (const rows of [stored, ...this.#rows.rows()]) for (const row of rows) latest.set(keyOf(row.kind, row.id), row);
     return [...latest.values()].filter(({ gone }) => gone !== true);
   }
 
@@ -269,7 +269,7 @@ export class StoreWriter {
       else job.reject(unavailable(forEntities));
     }
     if (!hasRows) this.#judgeByEntities(forEntities);
-    else if (forRows === undefined) this.#rowsKept();
+    else if (forRows === undefined) this.#rowsStored();
     else this.#rowsFailed(forRows);
   }
 
@@ -283,8 +283,8 @@ export class StoreWriter {
     else this.#endRest();
   }
 
-  #rowsKept(): void {
-    this.#rows.kept();
+  #rowsStored(): void {
+    this.#rows.stored();
     this.#retries = 0;
     this.#setFailure(undefined);
   }

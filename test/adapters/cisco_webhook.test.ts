@@ -53,7 +53,7 @@ describe('CiscoWebhook', () => {
       deliver(locations, nameOf) {
         taken.push(...locations);
         names.push(...locations.map((_, index) => nameOf(index)));
-        return { problems: problems.map(problemWith), kept: undefined };
+        return { problems: problems.map(problemWith), committed: undefined };
       },
       now: () => 0,
       log: { debug: warn, info: warn, warn },

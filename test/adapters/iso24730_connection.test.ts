@@ -143,7 +143,7 @@ test('Connection counts rejected locations, warns once a minute, and continues',
     const problems = values
       .filter(({ provider_id: id }) => id === 'bad')
       .map(() => problemWith('source: must name a zone'));
-    return { problems, kept: Promise.reject(new Error('the disk is full')) };
+    return { problems, committed: Promise.reject(new Error('the disk is full')) };
   };
   const { connection, time, locations, logged } = openConnection(t, { port: server.port, deliver });
   const socket = await server.next();

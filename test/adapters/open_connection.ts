@@ -7,7 +7,7 @@ import { RtlsServer, until } from './rtls_server.ts';
 import { SimulatedTime } from './simulated_time.ts';
 
 /** Accepts everything. */
-export const TAKEN: EachResult = { problems: [], kept: undefined };
+export const TAKEN: EachResult = { problems: [], committed: undefined };
 
 interface Given {
   readonly port: number;

@@ -186,8 +186,9 @@ class Session {
     }
     this.#lastTakeover = `from ${former.name}, all locations answered after ${seconds(tookMs)}`;
     this.#screen.print(`All locations are answered again after ${seconds(tookMs)}`);
-    const { kept, lost } = await probe.compare();
-    if (lost.length === 0) this.#screen.print(`Nothing acknowledged was lost: ${kept} of ${kept} providers compared`);
+    const { committed, lost } = await probe.compare();
+    if (lost.length === 0)
+      this.#screen.print(`Nothing acknowledged was lost: ${committed} of ${committed} providers compared`);
     else this.#screen.print(`LOST: ${lost.join('; ')}`);
     return lost.length === 0;
   }

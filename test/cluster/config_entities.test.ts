@@ -73,7 +73,7 @@ async function openHub(name: string, { cluster, dice }: { cluster: SimulatedClus
     groupMax: 20,
     commit: async (changes) => {
       const { at } = await log.append(bodyOf(name, changes), log.applied);
-      if (at === 'kept') return undefined;
+      if (at === 'committed') return undefined;
       SEEN.overtaken++;
       return at;
     },
@@ -92,7 +92,7 @@ async function openHub(name: string, { cluster, dice }: { cluster: SimulatedClus
     apply(record: AppliedRecord) {
       state = applied(state, record);
       const foreign = changesIn(record.body);
-      if (record.isOwn && record.body.kind === 'change' && foreign.length > 0) entities.kept();
+      if (record.isOwn && record.body.kind === 'change' && foreign.length > 0) entities.committed();
       else entities.applyForeign(foreign);
       for (const [, text] of settingsIn(record.body)) rules.apply(JSON.parse(text ?? '[]'));
     },
@@ -261,7 +261,7 @@ for (let seed = 1; seed <= SEEDS; seed++) {
     const answers = (await Promise.all(loads)).flat();
     cluster.mishaps.unanswered = 0;
     const last = await Promise.all(hubs.map(({ log }) => log.append({ kind: 'protocol', version: 1 })));
-    const end = Math.max(...last.map((appended) => (appended.at === 'kept' ? appended.sequence : NaN)));
+    const end = Math.max(...last.map((appended) => (appended.at === 'committed' ? appended.sequence : NaN)));
     await Promise.all(hubs.map(({ log }) => log.reached(end, 10_000)));
     await clock.wait(1000);
     const { rows, published, rules } = replay(records);

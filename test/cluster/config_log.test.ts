@@ -172,7 +172,7 @@ test('ConfigLog appends nothing that could not be read', async (context) => {
     /a message may have at most 8000000 bytes/,
   );
   await assert.rejects(log.append(PROTOCOL, 5), /Cannot append after record 5: the last one is 0$/);
-  assert.deepEqual(await log.append(PROTOCOL, 0), { at: 'kept', sequence: 1 });
+  assert.deepEqual(await log.append(PROTOCOL, 0), { at: 'committed', sequence: 1 });
   assert.equal((await recordsOf(bus)).length, 1);
 });
 
@@ -219,7 +219,8 @@ async function load(
     const appending = hub.log.append(BODIES[dice(BODIES.length)] ?? PROTOCOL, expected);
     const id = hub.lastId;
     const outcome = await appending.catch((error: Error) => error);
-    if ('at' in outcome && outcome.at === 'kept') assert.ok(hub.log.applied >= outcome.sequence, 'kept, not applied');
+    if ('at' in outcome && outcome.at === 'committed')
+      assert.ok(hub.log.applied >= outcome.sequence, 'kept, not applied');
     tried.push({ hub: name, id, expected, outcome, tookMs: clock.nowMs - startMs });
   };
   while (!isOver()) {
@@ -263,7 +264,7 @@ async function standStill(cluster: SimulatedCluster, dice: Dice): Promise<void> 
   }
 }
 
-const SEEN = { kept: 0, overtaken: 0, inDoubt: 0, notKept: 0, keptLate: 0 };
+const SEEN = { committed: 0, overtaken: 0, inDoubt: 0, notCommitted: 0, keptLate: 0 };
 
 for (let seed = 1; seed <= SEEDS; seed++) {
   test(`ConfigLog applies the same order on all hubs, and reports stored appends, with faults of seed ${seed}`, async (context) => {
@@ -282,7 +283,7 @@ for (let seed = 1; seed <= SEEDS; seed++) {
     const tried = (await Promise.all(loads)).flat();
     // The faults are over: all hubs can append, and reach the same state.
     const last = await Promise.all(hubs.map(({ log }) => log.append(PROTOCOL)));
-    const end = Math.max(...last.map((appended) => (appended.at === 'kept' ? appended.sequence : NaN)));
+    const end = Math.max(...last.map((appended) => (appended.at === 'committed' ? appended.sequence : NaN)));
     await Promise.all(hubs.map(({ log }) => log.reached(end, 10_000)));
 
     const records = await recordsOf(reader);
@@ -299,7 +300,9 @@ for (let seed = 1; seed <= SEEDS; seed++) {
     checkOutcomes(tried, texts);
     for (const [index, { applied }] of hubs.entries()) {
       const own = applied.filter(({ isOwn }) => isOwn).map(({ id }) => id);
-      const kept = tried.filter(({ hub, outcome }) => hub === HUBS[index] && 'at' in outcome && outcome.at === 'kept');
+      const kept = tried.filter(
+        ({ hub, outcome }) => hub === HUBS[index] && 'at' in outcome && outcome.at === 'committed',
+      );
       assert.deepEqual(
         new Set(own.slice(0, -1)),
         new Set(kept.map(({ id }) => id)),
@@ -319,7 +322,7 @@ function checkOutcomes(tried: readonly Tried[], texts: readonly string[]): void 
     if (outcome instanceof Error) {
       const isInDoubt = /^Cannot say whether/.test(outcome.message);
       assert.ok(isInDoubt || found === 0, `${outcome.message}, but it is record ${found}`);
-      SEEN[isInDoubt ? 'inDoubt' : 'notKept']++;
+      SEEN[isInDoubt ? 'inDoubt' : 'notCommitted']++;
       if (found > 0) SEEN.keptLate++;
     } else if (outcome.at === 'overtaken') {
       assert.equal(found, 0, 'overtaken, but kept');
@@ -328,14 +331,14 @@ function checkOutcomes(tried: readonly Tried[], texts: readonly string[]): void 
     } else {
       assert.equal(found, outcome.sequence);
       if (expected !== undefined) assert.equal(outcome.sequence, expected + 1);
-      SEEN.kept++;
+      SEEN.committed++;
     }
   }
 }
 
 test('The seeds have shown every outcome of an append', (context) => {
   context.diagnostic(JSON.stringify(SEEN));
-  assert.ok(SEEN.kept > 100 * SEEDS && SEEN.overtaken > 10 * SEEDS, JSON.stringify(SEEN));
+  assert.ok(SEEN.committed > 100 * SEEDS && SEEN.overtaken > 10 * SEEDS, JSON.stringify(SEEN));
   assert.ok(SEEN.inDoubt > 0 && SEEN.keptLate > 0, JSON.stringify(SEEN));
 });
 
@@ -346,9 +349,9 @@ test('ConfigLog learns stored appends from the log when all answers are lost', a
   const startMs = clock.nowMs;
   for (let i = 0; i < 20; i++) {
     const { applied } = a.log;
-    assert.deepEqual(await a.log.append(PROTOCOL, applied), { at: 'kept', sequence: applied + 1 });
+    assert.deepEqual(await a.log.append(PROTOCOL, applied), { at: 'committed', sequence: applied + 1 });
     const both: readonly ConfigAppended[] = await Promise.all([a.log.append(PROTOCOL), b.log.append(PROTOCOL)]);
-    for (const { at } of both) assert.equal(at, 'kept');
+    for (const { at } of both) assert.equal(at, 'committed');
     await Promise.all([a, b].map(({ log }) => log.reached(applied + 3, 1000)));
   }
   assert.ok(clock.nowMs - startMs < 20 * 500, `${clock.nowMs - startMs} ms`);
@@ -377,7 +380,7 @@ test('ConfigLog rejects an append in time while NATS is unreachable, and applies
     [false],
   );
   assert.deepEqual(await a.log.append(PROTOCOL, 0), { at: 'overtaken' });
-  assert.deepEqual(await a.log.append(PROTOCOL, 1), { at: 'kept', sequence: 2 });
+  assert.deepEqual(await a.log.append(PROTOCOL, 1), { at: 'committed', sequence: 2 });
 });
 
 function messageOf(settled: PromiseSettledResult<unknown> | undefined): string {
@@ -397,7 +400,7 @@ test('ConfigLog rejects an append while the stream is full, and continues when t
     message: 'Cannot change the configuration: its stream is full',
   });
   await bus.alterStream(settings);
-  assert.deepEqual(await log.append(PROTOCOL, 0), { at: 'kept', sequence: 1 });
+  assert.deepEqual(await log.append(PROTOCOL, 0), { at: 'committed', sequence: 1 });
 });
 
 test('ConfigLog waits while the queue is full, and rejects at the deadline', async (context) => {
@@ -410,7 +413,7 @@ test('ConfigLog waits while the queue is full, and rejects at the deadline', asy
   const kept = log.append(body);
   await clock.wait(100);
   cluster.mishaps.busy = 0;
-  assert.deepEqual(await kept, { at: 'kept', sequence: 1 });
+  assert.deepEqual(await kept, { at: 'committed', sequence: 1 });
   assert.equal(applied.length, 1);
 });
 
@@ -425,7 +428,7 @@ test('ConfigLog does not abandon an append that may still be stored', async (con
     return { at: 'unknown' };
   };
   const { log } = await open('a', { bus: withAppend(bus, append) });
-  assert.deepEqual(await log.append(PROTOCOL, 0), { at: 'kept', sequence: 1 });
+  assert.deepEqual(await log.append(PROTOCOL, 0), { at: 'committed', sequence: 1 });
   assert.ok(tries > 1);
 });
 
@@ -437,7 +440,7 @@ test('ConfigLog repeats a refused append if no other record arrives', async (con
     bus: withAppend(bus, async (given) => (++tries > 2 ? bus.append(given) : { at: 'refused' })),
   });
   const startMs = clock.nowMs;
-  assert.deepEqual(await log.append(PROTOCOL, 0), { at: 'kept', sequence: 1 });
+  assert.deepEqual(await log.append(PROTOCOL, 0), { at: 'committed', sequence: 1 });
   assert.ok(clock.nowMs - startMs < 1000, `${clock.nowMs - startMs} ms`);
 });
 
@@ -470,7 +473,7 @@ test('ConfigLog rejects appends beyond its bounds, and all pending ones when it 
 /** Appends that many records, one after another. */
 async function appendMany(hub: TestHub, count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
-    assert.equal((await hub.log.append(PROTOCOL)).at, 'kept');
+    assert.equal((await hub.log.append(PROTOCOL)).at, 'committed');
   }
 }
 
@@ -570,7 +573,7 @@ test('ConfigLog does the same on a NATS server', { skip: nats.skip }, async (con
   const append = async ({ log }: TestHub): Promise<number> => {
     for (let overtaken = 0; ; overtaken++) {
       const appended = await log.append(BODIES[log.applied % BODIES.length] ?? PROTOCOL, log.applied);
-      if (appended.at === 'kept') return overtaken;
+      if (appended.at === 'committed') return overtaken;
     }
   };
   let overtaken = 0;
@@ -583,7 +586,7 @@ test('ConfigLog does the same on a NATS server', { skip: nats.skip }, async (con
   const cut = a.log.append(PROTOCOL);
   await b.log.append(PROTOCOL);
   world.restore('a');
-  assert.equal((await cut).at, 'kept');
+  assert.equal((await cut).at, 'committed');
   // Snapshots are written in the meantime, and the log is trimmed up to the second newest.
   let first = 0;
   for (let i = 0; first <= 40 && i < 500; i++) {
@@ -601,6 +604,6 @@ test('ConfigLog does the same on a NATS server', { skip: nats.skip }, async (con
 });
 
 function keptOf(appended: ConfigAppended) {
-  assert.equal(appended.at, 'kept');
+  assert.equal(appended.at, 'committed');
   return appended;
 }

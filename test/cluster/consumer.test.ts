@@ -16,7 +16,7 @@ async function longStream(context: TestContext, name: string) {
   const { bus } = await openTestBus(context, nats, { name });
   const { settings, subject, append } = await withStream({ name }, bus);
   for (let i = 1; i < COUNT; i++) bus.publish(subject, utf8('text'));
-  assert.deepEqual(await append({}), { at: 'kept', sequence: COUNT });
+  assert.deepEqual(await append({}), { at: 'committed', sequence: COUNT });
   const other = await connect({ servers: nats.servers.addresses });
   context.after(() => other.close());
   let pulls = 0;

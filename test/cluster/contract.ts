@@ -148,7 +148,7 @@ const CORE: readonly Promised[] = [
         sizes.push(found.length, found[0] ?? 0, found.at(-1) ?? 0);
         resolve();
       });
-      assert.equal((await append({ bytes: large.subarray(1) })).at, 'kept');
+      assert.equal((await append({ bytes: large.subarray(1) })).at, 'committed');
       await promise;
       following.end();
       assert.deepEqual(sizes, [PAYLOAD_BYTES_MAX, 7, 7]);
@@ -172,13 +172,13 @@ const APPENDS: readonly Promised[] = [
     'keeps an append that expects the last sequence of its subject or stream, and refuses others',
     async (world) => {
       const { append, subject } = await withStream(world, world.bus('a'));
-      assert.deepEqual(await append({ expects: { lastOfSubject: 0 } }), kept(1));
+      assert.deepEqual(await append({ expects: { lastOfSubject: 0 } }), committed(1));
       assert.deepEqual(await append({ expects: { lastOfSubject: 0 } }), { at: 'refused' });
-      assert.deepEqual(await append({ expects: { lastOfSubject: 0 }, subject: `${subject}.other` }), kept(2));
-      assert.deepEqual(await append({ expects: { lastOfSubject: 1 } }), kept(3));
+      assert.deepEqual(await append({ expects: { lastOfSubject: 0 }, subject: `${subject}.other` }), committed(2));
+      assert.deepEqual(await append({ expects: { lastOfSubject: 1 } }), committed(3));
       assert.deepEqual(await append({ expects: { lastOfStream: 2 } }), { at: 'refused' });
-      assert.deepEqual(await append({ expects: { lastOfStream: 3 } }), kept(4));
-      assert.deepEqual(await append({}), kept(5));
+      assert.deepEqual(await append({ expects: { lastOfStream: 3 } }), committed(4));
+      assert.deepEqual(await append({}), committed(5));
     },
   ],
   [
@@ -198,7 +198,7 @@ const APPENDS: readonly Promised[] = [
     async (world) => {
       const a = world.bus('a');
       const { append, settings, subject } = await withStream(world, a);
-      assert.deepEqual(await append({ bytes: utf8('first') }), kept(1));
+      assert.deepEqual(await append({ bytes: utf8('first') }), committed(1));
       world.deafen('a');
       const lost: Partial<Append> = { bytes: utf8('second'), expects: { lastOfSubject: 1 } };
       assert.deepEqual(await append({ ...lost, timeoutMs: DEAF_MS }), { at: 'unknown' });
@@ -221,7 +221,7 @@ const APPENDS: readonly Promised[] = [
       assert.deepEqual(await append({ bytes: shared, timeoutMs: DEAF_MS }), { at: 'unknown' });
       shared.fill(2);
       world.restore('a');
-      assert.deepEqual(await append({ bytes: utf8('next'), timeoutMs: 10_000 }), kept(1));
+      assert.deepEqual(await append({ bytes: utf8('next'), timeoutMs: 10_000 }), committed(1));
       assert.equal((await readAll(a, settings, 1)).length, 1);
     },
   ],
@@ -234,7 +234,7 @@ const APPENDS: readonly Promised[] = [
       await down(a);
       const appended = append({ timeoutMs: 10_000 });
       world.restore('a');
-      assert.deepEqual(await appended, kept(1));
+      assert.deepEqual(await appended, committed(1));
     },
   ],
   [
@@ -243,13 +243,13 @@ const APPENDS: readonly Promised[] = [
       const a = world.bus('a');
       const { append, settings, subject } = await withStream(world, a, { bytesMax: 20_000 });
       const bytes = new Uint8Array(9000);
-      assert.deepEqual([await append({ bytes }), await append({ bytes })], [kept(1), kept(2)]);
+      assert.deepEqual([await append({ bytes }), await append({ bytes })], [committed(1), committed(2)]);
       assert.deepEqual(await append({ bytes }), { at: 'full' });
       await a.purge(settings.name, subject, 2);
-      assert.deepEqual(await append({ bytes, expects: { lastOfSubject: 2 } }), kept(3));
+      assert.deepEqual(await append({ bytes, expects: { lastOfSubject: 2 } }), committed(3));
       assert.deepEqual(await append({ bytes }), { at: 'full' });
       await a.alterStream({ ...settings, bytesMax: 40_000 });
-      assert.deepEqual(await append({ bytes }), kept(4));
+      assert.deepEqual(await append({ bytes }), committed(4));
     },
   ],
   [
@@ -258,7 +258,7 @@ const APPENDS: readonly Promised[] = [
       const a = world.bus('a');
       const { append, settings, subject } = await withStream(world, a, { bytesMax: 20_000, dropsOldest: true });
       const bytes = new Uint8Array(9000);
-      for (let sequence = 1; sequence <= 4; sequence++) assert.deepEqual(await append({ bytes }), kept(sequence));
+      for (let sequence = 1; sequence <= 4; sequence++) assert.deepEqual(await append({ bytes }), committed(sequence));
       const [state] = await a.streams(world.name);
       assert.deepEqual([state?.firstSequence, state?.lastSequence, state?.dropsOldest], [3, 4, true]);
       const found = [2, 3, 4, 5].map((sequence) => a.message(settings.name, sequence));
@@ -269,7 +269,7 @@ const APPENDS: readonly Promised[] = [
         [undefined, [subject, 3, 9000], [subject, 4, 9000], undefined],
       );
       assert.deepEqual(await append({ bytes, expects: { lastOfSubject: 3 } }), { at: 'refused' });
-      assert.deepEqual(await append({ bytes, expects: { lastOfSubject: 4 } }), kept(5));
+      assert.deepEqual(await append({ bytes, expects: { lastOfSubject: 4 } }), committed(5));
     },
   ],
   [
@@ -283,7 +283,7 @@ const APPENDS: readonly Promised[] = [
       const appending = (async () => {
         while (refused === undefined) {
           const appended = await append({ bytes: utf8(String(last + 1)), expects: { lastOfSubject: last } });
-          if (appended.at === 'kept') last = appended.sequence;
+          if (appended.at === 'committed') last = appended.sequence;
           else refused = appended;
           if (last === 20) resolve();
         }
@@ -293,11 +293,11 @@ const APPENDS: readonly Promised[] = [
         ...{ stream: settings.name, subject, bytes: utf8('seal'), timeoutMs: SOON_MS },
       });
       await appending;
-      assert.equal(seal.at, 'kept');
+      assert.equal(seal.at, 'committed');
       const found = await readAll(taker, settings, 1);
       assert.deepEqual(refused, { at: 'refused' });
       assert.equal(textOf(found.at(-1)?.bytes), 'seal');
-      assert.deepEqual([found.length - 1, found.at(-1)?.sequence], [last, seal.at === 'kept' && seal.sequence]);
+      assert.deepEqual([found.length - 1, found.at(-1)?.sequence], [last, seal.at === 'committed' && seal.sequence]);
     },
   ],
   [
@@ -315,9 +315,9 @@ const APPENDS: readonly Promised[] = [
         });
       assert.deepEqual(await replace(7, ['x', 'y', 'z']), { at: 'refused' });
       assert.deepEqual(await texts(a, settings), ['old', 'other']);
-      assert.deepEqual(await replace(1, ['x', 'y', 'z']), kept(5));
+      assert.deepEqual(await replace(1, ['x', 'y', 'z']), committed(5));
       assert.deepEqual(await texts(a, settings), ['other', 'x', 'y', 'z']);
-      assert.deepEqual(await replace(5, ['one']), kept(6));
+      assert.deepEqual(await replace(5, ['one']), committed(6));
       assert.deepEqual(await texts(a, settings), ['other', 'one']);
       await assert.rejects(replace(6, []), BusError);
     },
@@ -411,7 +411,7 @@ const STREAMS: readonly Promised[] = [
       assert.deepEqual(await texts(a, settings), [...others, '3', '3 of the other']);
       await a.purge(settings.name, subject);
       assert.deepEqual(await texts(a, settings), [...others, '3 of the other']);
-      assert.deepEqual(await append({ expects: { lastOfSubject: 0 } }), kept(7));
+      assert.deepEqual(await append({ expects: { lastOfSubject: 0 } }), committed(7));
     },
   ],
   [
@@ -523,8 +523,8 @@ function storedOf({ subject, sequence, bytes }: Message): Stored {
   return { subject, sequence, bytes: copied(bytes) };
 }
 
-function kept(sequence: number): Appended {
-  return { at: 'kept', sequence };
+function committed(sequence: number): Appended {
+  return { at: 'committed', sequence };
 }
 
 /** Resolves when the bus has a connection. */

@@ -383,7 +383,7 @@ export class FanOutWorld {
       ...{ stream: STREAM.name, subject: 'hub.cfg', timeoutMs: 5000 },
       bytes: utf8(JSON.stringify(entry)),
     });
-    assert.deepEqual(appended, { at: 'kept', sequence: this.#last });
+    assert.deepEqual(appended, { at: 'committed', sequence: this.#last });
   }
 }
 

@@ -125,7 +125,7 @@ async function sealed(context: TestContext, seed: number) {
 }
 
 test('Acknowledged records of a journal are read after its seal, in order and once, and no others are acknowledged', async (context) => {
-  let kept = 0;
+  let committed = 0;
   for (let seed = 1; seed <= 150; seed++) {
     const { watched, read, known } = await sealed(context, seed);
     const why = `seed ${seed}`;
@@ -138,9 +138,9 @@ test('Acknowledged records of a journal are read after its seal, in order and on
       [true],
       why,
     );
-    kept += read.length;
+    committed += read.length;
   }
-  assert.ok(kept > 3000, `only ${kept} records`);
+  assert.ok(committed > 3000, `only ${committed} records`);
 });
 
 test('A journal continues in its other stream when the leader of the first one is killed', async (context) => {
@@ -193,11 +193,11 @@ test('A sealed journal is not trimmed any more, since others may be reading it',
 
 test('A journal whose stream is full reports that, and continues after trimming', async (context) => {
   const { clock, watched, journal, readFrom } = await journalOn(context, { bytesMax: 1000 });
-  const kept = async () => {
+  const committed = async () => {
     for (; !journal.isFull; await clock.wait(50)) watched.send();
     return watched.acknowledged.length;
   };
-  const count = await kept();
+  const count = await committed();
   await clock.wait(10_000);
   assert.equal(watched.acknowledged.length, count);
   await journal.trim(count);

@@ -96,16 +96,16 @@ async function taken(context: TestContext, seed: number) {
 /** Number of steps when the state of a marker was begun, and whether the marker was stored. */
 interface Mark {
   readonly upTo: number;
-  readonly kept: number;
+  readonly committed: number;
   readonly put: number;
-  isKept: boolean;
+  isCommitted: boolean;
 }
 
 /** The journal of a hub, and the outcomes of its appends. */
 class WrittenJournal {
   readonly texts: string[] = [];
   /** Steps that were acknowledged. */
-  kept = 0;
+  committed = 0;
   readonly marks: Mark[] = [];
   readonly #journal: HubJournal;
   /** The state that is being written. */
@@ -123,7 +123,7 @@ class WrittenJournal {
   step(order: number): void {
     this.texts.push(`${order}`);
     this.#journal.append(record(`step ${order}`)).then(
-      () => this.kept++,
+      () => this.committed++,
       () => undefined,
     );
   }
@@ -135,7 +135,7 @@ class WrittenJournal {
     this.marks.push(mark);
     this.#journal.append(record(`done ${mark.upTo}`)).then(
       () => {
-        mark.isKept = true;
+        mark.isCommitted = true;
         this.#doneUpTo = mark.upTo;
       },
       () => undefined,
@@ -147,7 +147,12 @@ class WrittenJournal {
   }
 
   #mark(): Mark {
-    return { upTo: this.#journal.nextNumber - 1, kept: this.kept, put: this.texts.length, isKept: false };
+    return {
+      upTo: this.#journal.nextNumber - 1,
+      committed: this.committed,
+      put: this.texts.length,
+      isCommitted: false,
+    };
   }
 }
 
@@ -155,26 +160,26 @@ test('readSteps returns the steps without a stored done marker, from sealed jour
   const seen = { steps: 0, done: 0 };
   for (let seed = 1; seed <= SEEDS; seed++) {
     const { journal, left } = await taken(context, seed);
-    const { texts, kept, marks } = journal;
+    const { texts, committed, marks } = journal;
     const found = textsOf(left);
     const why = `seed ${seed}, ${found}`;
     // One run of steps, at whose end nothing is missing.
     const from = found.length === 0 ? undefined : texts.indexOf(found[0] as string);
     if (from !== undefined) assert.deepEqual(found, texts.slice(from, from + found.length), why);
     const end = from === undefined ? undefined : from + found.length;
-    assert.ok((end ?? texts.length) >= kept, why);
+    assert.ok((end ?? texts.length) >= committed, why);
     // It begins at one of the markers that may be the last stored one.
-    const last = marks.findLastIndex(({ isKept }) => isKept);
-    const possible = [...(last < 0 ? [{ kept: 0, put: 0 }] : []), ...marks.slice(Math.max(last, 0))];
+    const last = marks.findLastIndex(({ isCommitted }) => isCommitted);
+    const possible = [...(last < 0 ? [{ committed: 0, put: 0 }] : []), ...marks.slice(Math.max(last, 0))];
     const begin = from ?? texts.length;
     if (from === undefined)
       assert.ok(
-        possible.some((mark) => kept <= mark.put),
+        possible.some((mark) => committed <= mark.put),
         why,
       );
     else
       assert.ok(
-        possible.some((mark) => mark.kept <= begin && begin <= mark.put),
+        possible.some((mark) => mark.committed <= begin && begin <= mark.put),
         why,
       );
     seen.steps += found.length;

@@ -19,7 +19,7 @@ function locationsOf(...hubs: readonly HubLocations[]) {
       return { batch: copied(packBatch({ nowMs: T0, flushBudget: 0, items })), record, atMs: order, order };
     });
     const incarnation = `hub${hub}`;
-    const found = keptSteps(incarnation, rans, { kept: new Set(['one', 'other']), evaluated: 0 });
+    const found = keptSteps(incarnation, rans, { committed: new Set(['one', 'other']), evaluated: 0 });
     processed.push(...found.processed.map((speed) => ({ speed, incarnation })));
     for (const speed of found.idle) idle.add(speed);
   }

@@ -26,7 +26,7 @@ function openRoutes() {
     isServing: true,
     isClear: true,
     hasCapacity: { local: true, remote: true },
-    kept: { local: undefined as Promise<void> | undefined, remote: undefined as Promise<void> | undefined },
+    committed: { local: undefined as Promise<void> | undefined, remote: undefined as Promise<void> | undefined },
     forgotten: LIST,
     partial: 0,
   };
@@ -45,7 +45,7 @@ function openRoutes() {
     runTo: (server: string | undefined, run: CountedRun) => note(server ?? NOBODY, run),
     isClear: () => state.isClear,
     hasCapacity: () => state.hasCapacity.remote,
-    kept: () => state.kept.remote,
+    committed: () => state.committed.remote,
     forget: async (ids: readonly string[]) => {
       state.forgotten = [...state.forgotten, ...ids.map((id) => `${id} elsewhere`)];
     },
@@ -55,7 +55,7 @@ function openRoutes() {
     homesChanged: 10,
     homeOf: (id) => id.length % SHARDS,
     hasCapacity: () => state.hasCapacity.local,
-    kept: () => state.kept.local,
+    committed: () => state.committed.local,
     location: ({ provider_id: id }, { generatedMs }) => void went.push(['shards', id, generatedMs - T0]),
     scanned({ records, start, end, homeOf, nameOf, isPartial, newProviders }) {
       if (isPartial === true) state.partial++;
@@ -180,7 +180,7 @@ test('The hub that serves at least three quarters of a body is preferred, once, 
     const pass = (ids: readonly string[]): string | undefined => {
       if (isScanned) scan(world, ids);
       else for (const id of ids) routes.location(locationOf(id, ''), { generatedMs: T0, receivedMs: T0 });
-      routes.kept();
+      routes.committed();
       return routes.takePreferred();
     };
     for (const [ofOwn, ofOther, ofThird, preferred] of cases) {
@@ -246,18 +246,18 @@ test('A body is committed when all its parts are, and a failure reports that som
     for (let n = 0; ; n++) if (ownership.serverOf('provider', `tag ${n}`) === owner) return `tag ${n}`;
   }) as [string, string];
   const handOver = (id: string): void => routes.location(locationOf(id, ''), { generatedMs: T0, receivedMs: T0 });
-  assert.equal(routes.kept(), undefined);
+  assert.equal(routes.committed(), undefined);
   // The shards of this hub are slow, but were given nothing.
-  state.kept = { local: new Promise(() => undefined), remote: Promise.resolve() };
+  state.committed = { local: new Promise(() => undefined), remote: Promise.resolve() };
   handOver(there);
-  await routes.kept();
-  state.kept = { local: Promise.resolve(), remote: undefined };
+  await routes.committed();
+  state.committed = { local: Promise.resolve(), remote: undefined };
   handOver(here);
-  await routes.kept();
-  state.kept = { local: Promise.resolve(), remote: Promise.reject(errorWith('HUB_UNAVAILABLE', 'Cannot')) };
+  await routes.committed();
+  state.committed = { local: Promise.resolve(), remote: Promise.reject(errorWith('HUB_UNAVAILABLE', 'Cannot')) };
   handOver(here);
   handOver(there);
-  await assert.rejects(async () => routes.kept(), { message: 'Cannot; some of them are processed' });
+  await assert.rejects(async () => routes.committed(), { message: 'Cannot; some of them are processed' });
 });
 
 test('The location of a provider is deleted at its owner', async () => {

@@ -26,7 +26,7 @@ function beat(incarnation: string, atMs: number, more: Partial<Heartbeat> = {}):
 }
 
 const up = (atMs: number): Signal => ({ is: 'up', atMs });
-const kept = (atMs: number): Signal => ({ is: 'kept', atMs });
+const committed = (atMs: number): Signal => ({ is: 'committed', atMs });
 const noResponders = (incarnation: string, atMs: number): Signal => ({ is: 'noResponders', atMs, incarnation });
 const sealed = (incarnation: string): Signal => ({ is: 'sealed', incarnation });
 const overtaken = (incarnation: string): Signal => ({ is: 'overtaken', incarnation });
@@ -38,11 +38,14 @@ function play(signals: readonly Signal[], from = openMembers('me', { suspectMs: 
   return signals.reduce(advance, from);
 }
 
-/** This hub, and others that joined after it, up since -10,000 and silent since 0, with an append stored at `keptAtMs`. */
-function cluster(others: readonly string[], { keptAtMs = 1_000_000 }: { readonly keptAtMs?: number } = {}): Members {
+/** This hub, and others that joined after it, up since -10,000 and silent since 0, with an append stored at `committedAtMs`. */
+function cluster(
+  others: readonly string[],
+  { committedAtMs = 1_000_000 }: { readonly committedAtMs?: number } = {},
+): Members {
   const joined = ['me', ...others].map((incarnation, i) => join(i + 1, incarnation));
   const state: Signal = { is: 'state', protocol: 1, isSettled: true };
-  return play([up(-10_000), ...joined, state, kept(keptAtMs)]);
+  return play([up(-10_000), ...joined, state, committed(committedAtMs)]);
 }
 
 function suspected(members: Members, nowMs: number): string[] {
@@ -134,44 +137,44 @@ describe('accusation', () => {
   const now = 10_000;
   const heartbeats = (...all: string[]): Signal[] => all.map((incarnation) => beat(incarnation, now - HEARTBEAT_MS));
   const rows: [name: string, others: string[], signals: Signal[], expected: string][] = [
-    ['may be made by one of two', ['a'], [kept(now)], 'may'],
-    ['may be made by one of three that receives from another', ['a', 'b'], [...heartbeats('a'), kept(now)], 'may'],
-    ['needs more than half: not one of three', ['a', 'b'], [kept(now)], 'minority'],
-    ['needs more than half: not two of four', ['a', 'b', 'c'], [...heartbeats('a'), kept(now)], 'minority'],
+    ['may be made by one of two', ['a'], [committed(now)], 'may'],
+    ['may be made by one of three that receives from another', ['a', 'b'], [...heartbeats('a'), committed(now)], 'may'],
+    ['needs more than half: not one of three', ['a', 'b'], [committed(now)], 'minority'],
+    ['needs more than half: not two of four', ['a', 'b', 'c'], [...heartbeats('a'), committed(now)], 'minority'],
     [
       'may be made by two of four that receive from the last one',
       ['a', 'b', 'c'],
-      [...heartbeats('c'), kept(now)],
+      [...heartbeats('c'), committed(now)],
       'may',
     ],
-    ['needs more than half: three of five', ['a', 'b', 'c', 'd'], [...heartbeats('a', 'd'), kept(now)], 'may'],
-    ['does not count one that was expelled', ['a', 'b'], [expel(9, 'b'), kept(now)], 'may'],
+    ['needs more than half: three of five', ['a', 'b', 'c', 'd'], [...heartbeats('a', 'd'), committed(now)], 'may'],
+    ['does not count one that was expelled', ['a', 'b'], [expel(9, 'b'), committed(now)], 'may'],
     [
       'does not count one without responders',
       ['a', 'b'],
-      [beat('a', 9000), noResponders('a', 9001), kept(now)],
+      [beat('a', 9000), noResponders('a', 9001), committed(now)],
       'minority',
     ],
-    ['needs an append kept within the last second', ['a'], [kept(now - 999)], 'may'],
-    ['needs one kept, not a second ago', ['a'], [kept(now - 1000)], 'notKept'],
-    ['uses the latest append, even if an earlier one is reported last', ['a'], [kept(now), kept(5)], 'may'],
-    ['needs one kept at all', ['a'], [], 'notKept'],
-    ['needs a connection', ['a'], [kept(now), { is: 'down' }], 'down'],
-    ['waits for 3 s after a reconnection', ['a'], [kept(now), { is: 'down' }, up(now - 2999)], 'reconnected'],
-    ['does not wait longer than 3 s', ['a'], [kept(now), { is: 'down' }, up(now - 3000)], 'may'],
-    ['needs a member: not one that was expelled', ['a'], [kept(now), expel(9, 'me')], 'notMember'],
+    ['needs an append committed within the last second', ['a'], [committed(now - 999)], 'may'],
+    ['needs one committed, not a second ago', ['a'], [committed(now - 1000)], 'notCommitted'],
+    ['uses the latest append, even if an earlier one is reported last', ['a'], [committed(now), committed(5)], 'may'],
+    ['needs one committed at all', ['a'], [], 'notCommitted'],
+    ['needs a connection', ['a'], [committed(now), { is: 'down' }], 'down'],
+    ['waits for 3 s after a reconnection', ['a'], [committed(now), { is: 'down' }, up(now - 2999)], 'reconnected'],
+    ['does not wait longer than 3 s', ['a'], [committed(now), { is: 'down' }, up(now - 3000)], 'may'],
+    ['needs a member: not one that was expelled', ['a'], [committed(now), expel(9, 'me')], 'notMember'],
   ];
   for (const [name, others, signals, expected] of rows) {
     test(name, () => {
-      const members = play(signals, cluster(others, { keptAtMs: Number.NEGATIVE_INFINITY }));
+      const members = play(signals, cluster(others, { committedAtMs: Number.NEGATIVE_INFINITY }));
       assert.equal(accusation(members, now), expected);
     });
   }
 
   test('is made of a restarted hub right after a reconnection, and of no other one', () => {
     const again: Signal = { is: 'join', sequence: 5, atMs: 0, incarnation: 'b', name: 'hub a', protocols: [1] };
-    const before = cluster(['a', 'c'], { keptAtMs: Number.NEGATIVE_INFINITY });
-    const silent = play([again, { is: 'down' }, up(now), kept(now)], before);
+    const before = cluster(['a', 'c'], { committedAtMs: Number.NEGATIVE_INFINITY });
+    const silent = play([again, { is: 'down' }, up(now), committed(now)], before);
     assert.equal(accusation(silent, now), 'reconnected');
     const gone = play([noResponders('a', now), noResponders('c', now)], silent);
     assert.equal(accusation(gone, now), 'may');
@@ -180,12 +183,12 @@ describe('accusation', () => {
   });
 
   test('is not made before this hub has applied its own join', () => {
-    assert.equal(accusation(play([up(0), join(1, 'a'), kept(now)]), now), 'notMember');
+    assert.equal(accusation(play([up(0), join(1, 'a'), committed(now)]), now), 'notMember');
   });
 });
 
 test('nextLookMs names the end of the 3 s after a reconnection', () => {
-  const alone = cluster([], { keptAtMs: Number.NEGATIVE_INFINITY });
+  const alone = cluster([], { committedAtMs: Number.NEGATIVE_INFINITY });
   assert.equal(nextLookMs(play([{ is: 'down' }, up(9000)], alone), 9000), 12_000);
 });
 
@@ -196,7 +199,7 @@ describe('look', () => {
     };
     const map = firstMap({ members: ['a', 'c'] });
     const joined = [up(-10_000), join(1, 'a'), join(2, 'c'), { is: 'map', sequence: 3, map } as const];
-    const back = [again('me', 'hub a', 4), again('d', 'hub c', 5), kept(0)];
+    const back = [again('me', 'hub a', 4), again('d', 'hub c', 5), committed(0)];
     const restarted = play([...joined, ...back, noResponders('a', 1), noResponders('c', 1)]);
     const { steps } = look(play([sealed('a')], look(restarted, 10).members), 20);
     const owners = steps.flatMap((step) => (step.do === 'expel' ? (step.map?.owners ?? []) : []));
@@ -209,9 +212,9 @@ describe('look', () => {
     );
   });
 
-  const three = (): Members => cluster(['a', 'b'], { keptAtMs: 0 });
+  const three = (): Members => cluster(['a', 'b'], { committedAtMs: 0 });
   /** At `nowMs` a message of b arrives, and an append is stored. */
-  const well = (nowMs: number): Signal[] => [beat('b', nowMs), kept(nowMs)];
+  const well = (nowMs: number): Signal[] => [beat('b', nowMs), committed(nowMs)];
   const rows: [name: string, start: Members, steps: [nowMs: number, ...signals: Signal[]][], expected: string[]][] = [
     [
       'seals a suspect first, then expels it, each once',
@@ -283,9 +286,9 @@ describe('look', () => {
     ],
     [
       'seals several at a time, but expels one by one',
-      cluster(['a', 'b', 'c', 'd'], { keptAtMs: 0 }),
+      cluster(['a', 'b', 'c', 'd'], { committedAtMs: 0 }),
       [
-        [2000, beat('c', 2000), beat('d', 2000), kept(2000)],
+        [2000, beat('c', 2000), beat('d', 2000), committed(2000)],
         [2001, sealed('b')],
         [2002, sealed('a')],
         [2003, expel(9, 'b')],
@@ -294,36 +297,36 @@ describe('look', () => {
       ['seal a seal b', 'expel b', '', 'expel a', ''],
     ],
     [
-      'asks for an append where that is all that is missing, and accuses when it was kept',
+      'asks for an append where that is all that is missing, and accuses when it was committed',
       three(),
-      [[1500], [2000, beat('b', 2000)], [2001], [2002, kept(2002)]],
+      [[1500], [2000, beat('b', 2000)], [2001], [2002, committed(2002)]],
       ['', 'append', 'append', 'seal a'],
     ],
     [
       'accuses no member as a minority until the silent ones have been suspects for 10 s',
-      cluster(['a', 'b'], { keptAtMs: 0 }),
-      [[2000, kept(2000)], [11_999, beat('b', 2000), kept(11_999)], [12_000]],
+      cluster(['a', 'b'], { committedAtMs: 0 }),
+      [[2000, committed(2000)], [11_999, beat('b', 2000), committed(11_999)], [12_000]],
       ['', '', 'seal a'],
     ],
     [
       'does not count a member whose journal is sealed',
-      cluster(['a', 'b', 'c'], { keptAtMs: 0 }),
+      cluster(['a', 'b', 'c'], { committedAtMs: 0 }),
       [
-        [4000, noResponders('a', 1), beat('b', 3000), kept(4000)],
-        [4001, sealed('a'), noResponders('c', 4001), kept(4001)],
+        [4000, noResponders('a', 1), beat('b', 3000), committed(4000)],
+        [4001, sealed('a'), noResponders('c', 4001), committed(4001)],
       ],
       ['seal a', 'seal c expel a'],
     ],
     [
       'accuses as a minority whose connections have been gone for 3 s, and only those',
-      cluster(['a', 'b', 'c'], { keptAtMs: 0 }),
-      [[999, noResponders('a', 999), noResponders('b', 999)], [3999, kept(3999), beat('b', 1000)], [4000]],
+      cluster(['a', 'b', 'c'], { committedAtMs: 0 }),
+      [[999, noResponders('a', 999), noResponders('b', 999)], [3999, committed(3999), beat('b', 1000)], [4000]],
       ['', '', 'seal a'],
     ],
     [
       'asks for an append as a minority that waits for nothing else',
-      cluster(['a', 'b'], { keptAtMs: 0 }),
-      [[3999, noResponders('a', 999), beat('b', 1)], [4000], [4001, kept(4001)]],
+      cluster(['a', 'b'], { committedAtMs: 0 }),
+      [[3999, noResponders('a', 999), beat('b', 1)], [4000], [4001, committed(4001)]],
       ['', 'append', 'seal a'],
     ],
     [
@@ -338,14 +341,14 @@ describe('look', () => {
       [
         [2000, ...well(2000)],
         [2001, expel(9, 'me'), sealed('a')],
-        [9000, kept(9000)],
+        [9000, committed(9000)],
       ],
       ['seal a', '', ''],
     ],
     [
       'accuses no member right after this hub itself was stopped, even as one of two',
-      cluster(['a'], { keptAtMs: 0 }),
-      [[100, beat('a', 100), kept(100)], [9000], [9001, beat('a', 9001), kept(9002)]],
+      cluster(['a'], { committedAtMs: 0 }),
+      [[100, beat('a', 100), committed(100)], [9000], [9001, beat('a', 9001), committed(9002)]],
       ['', 'append', ''],
     ],
   ];
@@ -370,7 +373,10 @@ describe('look', () => {
 
   test('gives nothing of the one to the next', () => {
     const map = firstMap({ members: ['me', 'a', 'b', 'c', 'd'] });
-    const silent = play([{ is: 'map', sequence: 7, map }, kept(2000)], cluster(['a', 'b', 'c', 'd'], { keptAtMs: 0 }));
+    const silent = play(
+      [{ is: 'map', sequence: 7, map }, committed(2000)],
+      cluster(['a', 'b', 'c', 'd'], { committedAtMs: 0 }),
+    );
     const sealing = look(play([beat('c', 2000), beat('d', 500)], silent), 2000).members;
     const { steps } = look(play([sealed('a'), beat('b', 2400)], sealing), 2500);
     const step = steps.find((each) => each.do === 'expel');
@@ -566,7 +572,7 @@ const signals = fc.array(
   fc.oneof(
     // One heartbeat in ten was overtaken; others come late.
     happens(120, (who, atMs, _, some) => beat(who, atMs - some, { applied: some % 10 === 0 ? some : 400 })),
-    happens(80, (_, atMs) => kept(atMs)),
+    happens(80, (_, atMs) => committed(atMs)),
     happens(40, (who, atMs) => noResponders(who, atMs)),
     happens(60, sealed),
     happens(20, failed),
@@ -629,13 +635,13 @@ function judged(history: readonly Signal[], nowMs: number): { suspects: string[]
   const last = [...joinedAt.keys()].at(-1) ?? '';
   const isHalf = reachableCount === joinedAt.size / 2 && !silent.includes(last);
   const isMinority = joinedAt.size !== 2 && reachableCount <= joinedAt.size / 2 && !isHalf;
-  const keptMs = history.map((signal) => (signal.is === 'kept' ? signal.atMs : Number.NEGATIVE_INFINITY));
+  const keptMs = history.map((signal) => (signal.is === 'committed' ? signal.atMs : Number.NEGATIVE_INFINITY));
   const ladder: [refused: boolean, why: string][] = [
     [!joinedAt.has('me'), 'notMember'],
     [upAtMs === undefined, 'down'],
     [nowMs - (upAtMs ?? 0) < 3000, 'reconnected'],
     [isMinority && silent.length > 0 && !silent.some(isOverdue), 'minority'],
-    [nowMs - Math.max(...keptMs) >= 1000, 'notKept'],
+    [nowMs - Math.max(...keptMs) >= 1000, 'notCommitted'],
   ];
   return { suspects: silent.toSorted(), accusing: ladder.find(([refused]) => refused)?.[1] ?? 'may' };
 }
@@ -663,7 +669,14 @@ describe('Members in any history', () => {
       { seed: 401, numRuns: 500 },
     );
     // All kinds of situations have come up, some of them often.
-    for (const kind of ['maytrue', 'mayfalse', 'minoritytrue', 'notKepttrue', 'reconnectedtrue', 'notMemberfalse']) {
+    for (const kind of [
+      'maytrue',
+      'mayfalse',
+      'minoritytrue',
+      'notCommittedtrue',
+      'reconnectedtrue',
+      'notMemberfalse',
+    ]) {
       assert.ok((seen.get(kind) ?? 0) > 20, `${kind}: ${seen.get(kind)}`);
     }
   });

@@ -67,7 +67,7 @@ async function live(world: HubWorld, hub: TestHub, dice: Dice, counts: { all: nu
 
 async function change(world: HubWorld, hub: TestHub, counts: { all: number; late: number }): Promise<void> {
   const appended = await hub.log?.append(changeBy(hub)).catch(() => undefined);
-  if (appended?.at !== 'kept') return;
+  if (appended?.at !== 'committed') return;
   const { sequence } = appended;
   try {
     await hub.membership.appliedByAll(sequence, 5000);
@@ -505,7 +505,7 @@ test('A hub whose appends take longer than a second expels no member', async (co
   await world.clock.wait(4000);
   world.kill(owner);
   await world.clock.wait(10_000);
-  assert.deepEqual([namesOf(other), other.membership.accusing], [['h1', 'h2'], 'notKept']);
+  assert.deepEqual([namesOf(other), other.membership.accusing], [['h1', 'h2'], 'notCommitted']);
   assert.deepEqual(other.notices.slice(1), ['Not expelling "hub h1" (h1) yet: this hub can append nothing']);
   ms = 500;
   await world.until(() => ownersAt(other)[0] === 'h2', 3000);
@@ -553,14 +553,14 @@ test('appliedByAll resolves some milliseconds after the record, and rejects in t
     await world.clock.wait(13);
     const appended = await hub.log.append(changeBy(hub));
     const fromMs = world.clock.nowMs;
-    assert.ok(appended.at === 'kept');
+    assert.ok(appended.at === 'committed');
     await hub.membership.appliedByAll(appended.sequence, 1000);
     times.push(world.clock.nowMs - fromMs);
   }
   assert.ok(Math.max(...times) < 20, `${times.map(Math.round)} ms`);
   world.cluster.stop('h2');
   const appended = await hub.log.append(changeBy(hub));
-  assert.ok(appended.at === 'kept');
+  assert.ok(appended.at === 'committed');
   const fromMs = world.clock.nowMs;
   const { sequence } = appended;
   await assert.rejects(hub.membership.appliedByAll(sequence, 300), {
@@ -694,7 +694,7 @@ describe('Messages between members', () => {
       const fromMs = world.clock.nowMs;
       for (let i = 0; i < CHANGES; i++) {
         const appended = await hub.log.append(changeBy(hub));
-        assert.ok(appended.at === 'kept');
+        assert.ok(appended.at === 'committed');
         await hub.membership.appliedByAll(appended.sequence, 1000);
         await world.clock.wait(380);
       }
@@ -750,7 +750,7 @@ test('Another hub takes over within 6 s when one is killed, on a NATS server', {
   await b.start();
   await reached('a');
   const appended = await a.log?.append(changeBy(a));
-  assert.ok(appended?.at === 'kept');
+  assert.ok(appended?.at === 'committed');
   const fromMs = clock.elapsed();
   await a.membership.appliedByAll(appended.sequence, 1000);
   const appliedMs = clock.elapsed() - fromMs;

@@ -30,13 +30,13 @@ test('NatsBus replaces a failed thread, and reports that', { skip }, async (cont
   const statuses: BusStatus[] = [];
   bus.watch((status) => statuses.push(status));
   await Promise.all([following.ready, listening.ready]);
-  assert.equal((await append({})).at, 'kept');
+  assert.equal((await append({})).at, 'committed');
   const underWay = append({});
   await bus.killThread();
-  assert.ok(['unknown', 'kept'].includes((await underWay).at));
+  assert.ok(['unknown', 'committed'].includes((await underWay).at));
   assert.match(JSON.stringify(statuses), /"at":"up".*the bus thread has ended/);
   await up(bus);
-  while ((await append({})).at !== 'kept' || (await bus.last(settings.name, 'dies.s'))?.sequence !== 4);
+  while ((await append({})).at !== 'committed' || (await bus.last(settings.name, 'dies.s'))?.sequence !== 4);
   await last;
   assert.deepEqual(found, [1, 2, 3, 4]);
   const { bus: other } = await openTestBus(context, nats, { name: 'dies' });
@@ -131,7 +131,7 @@ test('NatsBus waits for its answers on a slow link', { skip }, async (context) =
   proxy.delayMs = 60;
   proxy.bytesPerSecond = 1_000_000;
   const begun = performance.now();
-  assert.equal((await append({ bytes: new Uint8Array(100_000) })).at, 'kept');
+  assert.equal((await append({ bytes: new Uint8Array(100_000) })).at, 'committed');
   assert.ok(performance.now() - begun > 200);
   assert.equal((await append({ bytes: new Uint8Array(100_000), timeoutMs: 50 })).at, 'unknown');
   proxy.delayMs = 0;

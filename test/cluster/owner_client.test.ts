@@ -158,7 +158,7 @@ test('Locations that arrive while a request is in flight are combined, in order'
     Array.from({ length: 101 }, (_, i) => i),
   );
   assert.deepEqual(b.router.gauges, { waiting: 0, waitingBytes: 0, forwarded: 101, moved: 0 });
-  assert.equal(b.router.kept(), undefined);
+  assert.equal(b.router.committed(), undefined);
 });
 
 test('A router splits large batches into several requests, and bounds waiting ones', async (context) => {
@@ -169,7 +169,7 @@ test('A router splits large batches into several requests, and bounds waiting on
     b.shards.location(locationOf(`p${i}`, `${i} ${properties}`), { generatedMs: T0, receivedMs: T0 });
   }
   assert.equal(b.shards.hasCapacity(1), false);
-  await b.shards.kept();
+  await b.shards.committed();
   assert.equal(a.taken.length, 20_000);
   assert.ok(a.taken.every(({ text }, i) => text === `${i} ${properties}`));
   assert.equal(b.shards.hasCapacity(20_000), true);
@@ -180,11 +180,11 @@ test('A router rejects locations once 64 MiB are waiting', async (context) => {
   a.isFull = true;
   const text = 'x'.repeat(1 << 20);
   let count = 0;
-  const kept: Promise<void>[] = [];
-  for (; b.shards.hasCapacity(1); count++) kept.push(b.send('p', text));
+  const committed: Promise<void>[] = [];
+  for (; b.shards.hasCapacity(1); count++) committed.push(b.send('p', text));
   assert.ok(count >= 63 && count <= 65, `${count}`);
   a.isFull = false;
-  await Promise.all(kept);
+  await Promise.all(committed);
   assert.equal(a.taken.length, count);
 });
 

@@ -59,7 +59,7 @@ interface Given {
   /** Processing time of the shards. */
   readonly stepMs?: () => number;
   /** Called with each location when it is journaled. */
-  readonly kept?: (taken: Taken, hub: string) => void;
+  readonly committed?: (taken: Taken, hub: string) => void;
 }
 
 /** A record of the configuration log about ownership. */
@@ -96,13 +96,13 @@ export class TestHub {
   answer: (query: Query) => Promise<readonly QueryResult[]> = async ({ ask }) => [{ ids: [ask] }];
   unrecorded: OwnerServerOptions['unrecorded'] = async ({ runs }) => runs;
   readonly requests = new TakenRequests(() => this.taken.length);
-  readonly #kept: Given['kept'];
+  readonly #committed: Given['committed'];
   #last: Promise<void> = Promise.resolve();
   readonly #marks = new Set<() => void>();
   readonly #schedule: (delayMs: number, callback: () => void) => () => void;
 
-  constructor({ cluster, hub, holdMs = 6000, capacity = 100_000, stepMs = () => 2, kept }: Given) {
-    this.#kept = kept;
+  constructor({ cluster, hub, holdMs = 6000, capacity = 100_000, stepMs = () => 2, committed }: Given) {
+    this.#committed = committed;
     this.hub = hub;
     const bus = cluster.bus(hub);
     const { elapsed } = cluster.clock;
@@ -139,7 +139,7 @@ export class TestHub {
   /** Sends a location to the owner, as ingest does, and resolves when it is journaled. */
   send(provider: string, text: string): Promise<void> {
     this.shards.location(locationOf(provider, text), { generatedMs: T0, receivedMs: T0 });
-    return this.shards.kept() ?? Promise.reject(new Error('Nothing waits'));
+    return this.shards.committed() ?? Promise.reject(new Error('Nothing waits'));
   }
 
   /** Applies a configuration record with one owner of everything; the previous one is no longer a member. */
@@ -175,7 +175,7 @@ export class TestHub {
     // A sealed hub journals nothing.
     if (this.isSealed) throw errorWith('HUB_UNAVAILABLE', 'Cannot keep a step: the lane is sealed');
     this.taken.push(...taken);
-    for (const each of taken) this.#kept?.(each, this.hub);
+    for (const each of taken) this.#committed?.(each, this.hub);
   }
 
   #later(ms: number): Promise<void> {

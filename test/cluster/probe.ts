@@ -15,7 +15,7 @@ interface Sent {
 /** Result of a comparison. */
 export interface Compared {
   /** Providers whose last acknowledged location, or a later one, is stored. */
-  readonly kept: number;
+  readonly committed: number;
   /** A line for each of the others. */
   readonly lost: readonly string[];
 }
@@ -59,7 +59,7 @@ export class Probe {
         return number < acknowledged || number > (this.#sent.get(id)?.last ?? 0);
       })
       .map(({ id, acknowledged }) => `${id} has location ${found.get(id) ?? 'none'}, acknowledged was ${acknowledged}`);
-    return { kept: before.length - lost.length, lost };
+    return { committed: before.length - lost.length, lost };
   }
 
   async stop(): Promise<void> {

@@ -76,9 +76,9 @@ for (const [what, settings] of SIGN_INS) {
     const bus = open(settings, (text) => notices.push(text));
     context.after(() => bus.close());
     const { settings: stream, subject, append } = await withStream({ name: 'hub' }, bus);
-    assert.equal((await append({ bytes: utf8('one') })).at, 'kept');
+    assert.equal((await append({ bytes: utf8('one') })).at, 'committed');
     const messages = [utf8('two'), utf8('three')];
-    assert.equal((await bus.replace({ stream: stream.name, subject, messages, timeoutMs: 2000 })).at, 'kept');
+    assert.equal((await bus.replace({ stream: stream.name, subject, messages, timeoutMs: 2000 })).at, 'committed');
     assert.equal(textOf((await bus.last(stream.name, subject))?.bytes), 'three');
     assert.equal(textOf((await bus.message(stream.name, 2))?.bytes), 'two');
     assert.equal((await readAll(bus, stream, 1)).length, 2);

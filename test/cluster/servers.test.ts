@@ -33,7 +33,7 @@ async function appendDuring(bus: Bus, work: Promise<unknown>, first: number): Pr
     const bytes = utf8(String(last + 1));
     const expects = { lastOfSubject: last };
     const appended = await bus.append({ stream: STREAM.name, subject: 'three.s', bytes, expects, timeoutMs: 700 });
-    if (appended.at === 'kept') last = appended.sequence;
+    if (appended.at === 'committed') last = appended.sequence;
     if (appended.at !== 'refused') continue;
     // An earlier attempt succeeded: no other client appends.
     const found = await bus.last(STREAM.name, 'three.s').catch((error: unknown) => {

@@ -63,7 +63,7 @@ test('Locations go to the hubs that serve their providers, in parallel', async (
     b.shards.location(locationOf(provider, `${text}`), TIMES);
   }
   const fromMs = clock.nowMs;
-  await b.shards.kept();
+  await b.shards.committed();
   assert.ok(clock.nowMs - fromMs < 150, `${clock.nowMs - fromMs} ms`);
   assert.deepEqual([a, b, c].map(textsOf), [['0', '4'], ['1', '3'], ['2']]);
   assert.equal(b.router.gauges.forwarded, 5);
@@ -173,7 +173,7 @@ test('The total size of all queues is bounded', async (context) => {
   assert.deepEqual([b.router.gauges.waiting, b.router.hasCapacity(20), b.router.hasCapacity(21)], [10, true, false]);
   await clock.wait(HOLD_MS);
   assert.deepEqual([b.router.gauges.waiting, b.router.gauges.waitingBytes], [0, 0]);
-  await assert.rejects(async () => b.shards.kept(), {
+  await assert.rejects(async () => b.shards.committed(), {
     message: 'Cannot process locations: no hub has done it in time; some of them are processed',
   });
 });
@@ -188,7 +188,7 @@ test('A request waits only for the owners of its own locations, and reports only
   assert.deepEqual(textsOf(c), ['fast']);
   await assert.rejects(slow, { code: 'HUB_UNAVAILABLE' });
   await b.send(OF_C, 'next');
-  assert.equal(b.shards.kept(), undefined);
+  assert.equal(b.shards.committed(), undefined);
 });
 
 test('The location of a provider is deleted without waiting for the owners of others', async (context) => {
@@ -207,7 +207,7 @@ test('Callers learn which locations have failed, and that others have not', asyn
   const { b, applyAll } = await owners(context);
   applyAll(2, { owners: ['a', 'a', 'c'], open: [B] });
   for (const provider of [OF_A, OF_B]) b.shards.location(locationOf(provider, provider), TIMES);
-  await assert.rejects(async () => b.shards.kept(), {
+  await assert.rejects(async () => b.shards.committed(), {
     message: /no hub has done it in time; some of them are processed$/,
   });
 });
@@ -310,11 +310,11 @@ async function play(context: TestContext, seed: number) {
   const dice = diceOf(seed);
   const isSlow = dice(3) === 0;
   const stepMs = () => (isSlow && dice(4) === 0 ? dice(700) : dice(20));
-  const kept: { readonly hub: string; readonly provider: string; readonly text: number }[] = [];
+  const committed: { readonly hub: string; readonly provider: string; readonly text: number }[] = [];
   const hubs = HUBS.map((hub) => {
     return new TestHub({
       ...{ cluster, hub, stepMs },
-      kept: ({ provider, text }, at) => kept.push({ hub: at, provider, text: Number(text) }),
+      committed: ({ provider, text }, at) => committed.push({ hub: at, provider, text: Number(text) }),
     });
   });
   await Promise.all(hubs.map(({ door }) => door.ready));
@@ -410,7 +410,7 @@ async function play(context: TestContext, seed: number) {
   await over;
   await clock.wait(HOLD_MS + 1000);
   stop();
-  return { sent, kept, gone, hubs: living(), repeated };
+  return { sent, committed, gone, hubs: living(), repeated };
 }
 
 /** A run without recorded locations. */
@@ -429,13 +429,13 @@ test('During any moves each location is processed once, and those of a provider 
   let [done, failed, deaths, again] = [0, 0, 0, 0];
   for (let seed = 1; seed <= 60; seed++) {
     const why = `seed ${seed}`;
-    const { sent, kept, gone, hubs, repeated } = await play(context, seed);
+    const { sent, committed, gone, hubs, repeated } = await play(context, seed);
     deaths += gone.length;
     again += repeated.length;
     const times = new Map<number, number>();
-    for (const { text } of kept) times.set(text, (times.get(text) ?? 0) + 1);
+    for (const { text } of committed) times.set(text, (times.get(text) ?? 0) + 1);
     const last = new Map<string, number>();
-    for (const { provider, text, hub } of kept) {
+    for (const { provider, text, hub } of committed) {
       assert.ok(text > (last.get(provider) ?? -1), `${why}: ${text} of ${provider} comes late at ${hub}`);
       last.set(provider, text);
     }

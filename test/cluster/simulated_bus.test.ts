@@ -17,7 +17,7 @@ function simulated(context: TestContext, seed = 1): SimulatedCluster {
 
 /** Appends numbers one after another, repeating unanswered ones, until that many are stored. */
 async function appendUntil(cluster: SimulatedCluster, bus: Bus, count: number): Promise<number[]> {
-  const keptAtMs: number[] = [];
+  const committedAtMs: number[] = [];
   for (let last = 0; last < count; ) {
     const text = String(last + 1);
     const appended = await bus.append({ ...APPEND, bytes: utf8(text), expects: { lastOfSubject: last } });
@@ -26,11 +26,11 @@ async function appendUntil(cluster: SimulatedCluster, bus: Bus, count: number): 
       if (found === undefined) continue;
       assert.equal(textOf(found.bytes), text);
       last = found.sequence;
-    } else if (appended.at === 'kept') last = appended.sequence;
+    } else if (appended.at === 'committed') last = appended.sequence;
     else continue;
-    keptAtMs.push(cluster.clock.nowMs);
+    committedAtMs.push(cluster.clock.nowMs);
   }
-  return keptAtMs;
+  return committedAtMs;
 }
 
 /** Messages that a subscriber receives from two publishers, one of which is stopped for a while and cut off for another. */
@@ -80,8 +80,8 @@ test('SimulatedBus elects a new leader within seconds, and loses nothing', async
   await a.makeStream(STREAM);
   const leader = cluster.leaderOf('hub_S');
   cluster.clock.schedule(50, () => cluster.kill(leader));
-  const keptAtMs = await appendUntil(cluster, a, 100);
-  const longestMs = Math.max(...keptAtMs.map((atMs, index) => atMs - (keptAtMs[index - 1] ?? atMs)));
+  const committedAtMs = await appendUntil(cluster, a, 100);
+  const longestMs = Math.max(...committedAtMs.map((atMs, index) => atMs - (committedAtMs[index - 1] ?? atMs)));
   assert.ok(longestMs > 4000 && longestMs < 10_500, `${longestMs} ms`);
   assert.notEqual(cluster.leaderOf('hub_S'), leader);
   cluster.resume(leader);
@@ -114,7 +114,7 @@ test('SimulatedBus keeps no append of a member that is cut off from the majority
   cluster.cut('b', 'n1');
   await cluster.clock.wait(12_000);
   assert.deepEqual(await a.append({ ...APPEND, bytes: utf8('minority') }), { at: 'unknown' });
-  assert.deepEqual(await b.append({ ...APPEND, bytes: utf8('majority') }), { at: 'kept', sequence: 1 });
+  assert.deepEqual(await b.append({ ...APPEND, bytes: utf8('majority') }), { at: 'committed', sequence: 1 });
 });
 
 test('SimulatedBus delivers messages to a stopped member once it is resumed', async (context) => {
@@ -143,7 +143,7 @@ test('SimulatedBus removes a killed member, and starts over with the next of its
   assert.deepEqual(await appended, { at: 'unknown' });
   const again = cluster.bus('a');
   assert.deepEqual(await again.append({ ...APPEND, bytes: utf8('again'), timeoutMs: 5000 }), {
-    at: 'kept',
+    at: 'committed',
     sequence: 1,
   });
 });
@@ -151,9 +151,9 @@ test('SimulatedBus removes a killed member, and starts over with the next of its
 test('SimulatedBus overwrites bytes after it has lent them', async (context) => {
   const cluster = simulated(context);
   const [a, b] = [cluster.bus('a'), cluster.bus('b')];
-  const kept: Uint8Array[] = [];
-  await Promise.all([b.subscribe('m', ({ bytes }) => kept.push(look(bytes))).ready, up(a)]);
+  const committed: Uint8Array[] = [];
+  await Promise.all([b.subscribe('m', ({ bytes }) => committed.push(look(bytes))).ready, up(a)]);
   a.publish('m', utf8('lent'));
   await cluster.clock.wait(100);
-  assert.notEqual(textOf(kept[0]), 'lent');
+  assert.notEqual(textOf(committed[0]), 'lent');
 });

@@ -273,7 +273,7 @@ class SimulatedBus implements Bus {
   }
 
   /** A message was stored in a stream. */
-  kept(stream: string): void {
+  committed(stream: string): void {
     for (const following of this.#following) if (following.stream === stream) this.#pump(following);
   }
 
@@ -323,7 +323,7 @@ class SimulatedBus implements Bus {
       const messages = entry.messages.map((bytes) => new Uint8Array(bytes));
       this.#network.commit(led, () => {
         const appended = led.stream.append({ ...entry, messages });
-        for (const { bus } of this.#network.members) bus?.kept(name);
+        for (const { bus } of this.#network.members) bus?.committed(name);
         if (this.#network.dice(1000) < this.#network.mishaps.unanswered) return;
         this.#network.deliver('servers', this.#member, () => resolve(appended));
       });

@@ -37,7 +37,7 @@ interface Connected {
   /** The member is removed. */
   ended(): void;
   /** A message was stored in a stream. */
-  kept(stream: string): void;
+  committed(stream: string): void;
 }
 
 /** A hub. While it is stopped, nothing of it runs. */

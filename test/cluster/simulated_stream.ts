@@ -30,7 +30,7 @@ export class SimulatedStream {
   }
 
   get state(): StreamState {
-    const messages = this.#kept();
+    const messages = this.#committed();
     return {
       ...this.settings,
       firstSequence: messages[0]?.sequence ?? this.#last + 1,
@@ -56,11 +56,11 @@ export class SimulatedStream {
       const oldest = this.#messages[0]?.sequence;
       this.#keep(({ sequence }) => sequence !== oldest);
     }
-    return { at: 'kept', sequence: this.#last };
+    return { at: 'committed', sequence: this.#last };
   }
 
   last(subjects: readonly string[]): StoredMessage | undefined {
-    const kept = this.#kept();
+    const kept = this.#committed();
     const [only = ''] = subjects;
     if (subjects.length > 1 || WILD.test(only)) return kept.findLast(({ subject }) => fits(subjects, subject));
     return kept.findLast(({ subject }) => subject === only);
@@ -68,7 +68,7 @@ export class SimulatedStream {
 
   /** The first message from a sequence on. */
   first(subjects: readonly string[], fromSequence: number): StoredMessage | undefined {
-    const kept = this.#kept();
+    const kept = this.#committed();
     // Messages are ordered by sequence: find the first by binary search.
     let [low, high] = [0, kept.length];
     while (low < high) {
@@ -88,7 +88,7 @@ export class SimulatedStream {
     return 'lastOfStream' in expects ? this.#last : (this.last([subject])?.sequence ?? 0);
   }
 
-  #kept(): readonly StoredMessage[] {
+  #committed(): readonly StoredMessage[] {
     const { ageMaxMs = Infinity } = this.settings;
     const fromMs = this.#nowMs() - ageMaxMs;
     const isOld = ({ sequence }: StoredMessage): boolean => (this.#times.get(sequence) ?? 0) < fromMs;
@@ -96,8 +96,8 @@ export class SimulatedStream {
     return this.#messages;
   }
 
-  #keep(isKept: (message: StoredMessage) => boolean): void {
-    this.#messages = this.#messages.filter(isKept);
+  #keep(isCommitted: (message: StoredMessage) => boolean): void {
+    this.#messages = this.#messages.filter(isCommitted);
     this.#bytes = this.#messages.reduce((sum, { bytes }) => sum + bytes.length + MESSAGE_BYTES, 0);
   }
 }

@@ -44,7 +44,7 @@ async function world(context: TestContext, { shards = 1, reads = 'latest' as 'la
   const pulse = new JournalProbe({
     ...{ elapsed: clock.elapsed, schedule: clock.schedule },
     barrier: () => journal.barrier(),
-    kept: () => void journal.trimIdle(),
+    committed: () => void journal.trimIdle(),
   });
   return {
     ...{ clock, cluster, journal, state, pulse, ended, seal },
@@ -343,11 +343,11 @@ test('Steps that one shard has written are retained for another', async (context
   assert.deepEqual(await left(), ['step a of 1', 'step b of 0', 'step c of 0']);
 });
 
-for (const [reads, isKept] of [
+for (const [reads, isCommitted] of [
   ['latest', true],
   ['any', false],
 ] as const) {
-  test(`Answers ${isKept ? '' : 'do not '}wait for the journal where reads are to be ${reads}, events always do`, async (context) => {
+  test(`Answers ${isCommitted ? '' : 'do not '}wait for the journal where reads are to be ${reads}, events always do`, async (context) => {
     const { clock, cluster, journal } = await world(context, { reads });
     const reply = (events: readonly unknown[]): ShardReply => {
       return { events, outcome: { answers: [{}], zoneMoves: [] } } as unknown as ShardReply;
@@ -356,7 +356,7 @@ for (const [reads, isKept] of [
     cluster.isolate('owner');
     void journal.keep(0, reply([{}]))?.then(() => published.push('event'));
     const answered = journal.keep(0, reply([]));
-    assert.equal(answered !== undefined, isKept);
+    assert.equal(answered !== undefined, isCommitted);
     await clock.wait(5000);
     assert.deepEqual(published, []);
     cluster.restore('owner');

@@ -62,7 +62,7 @@ class TestHub {
   readonly turns: TestTurns;
   readonly queue: ChangeQueue<Put>;
   committing: Committing | undefined;
-  isKept = false;
+  isCommitted = false;
   steps = 0;
   /** Changes that are applied but not committed. */
   #own: Put[] = [];
@@ -73,7 +73,7 @@ class TestHub {
       assert.deepEqual(changes, this.#own);
       const { promise, resolve, reject } = Promise.withResolvers<'overtaken' | undefined>();
       this.committing = { changes: [...changes], behind: this.log.length, resolve, reject };
-      this.isKept = false;
+      this.isCommitted = false;
       return promise;
     };
     const committed = (changes: readonly Put[]): void => {
@@ -126,8 +126,8 @@ class TestHub {
   keep({ changes }: Committing): void {
     this.log.push(changes);
     this.#own = [];
-    this.isKept = true;
-    this.queue.kept();
+    this.isCommitted = true;
+    this.queue.committed();
     assert.equal(this.reported.length, this.log.flat().length, 'not notified at once');
   }
 
@@ -159,7 +159,7 @@ class TestHub {
 
 const settle = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-const SEEN = { kept: 0, overtaken: 0, failed: 0, inDoubt: 0, failedKept: 0, inTurns: 0, behindKept: 0 };
+const SEEN = { committed: 0, overtaken: 0, failed: 0, inDoubt: 0, failedKept: 0, inTurns: 0, behindKept: 0 };
 
 function foreignChanges(dice: Dice, hub: TestHub): Put[] {
   const keys = KEYS.filter(() => dice(4) === 0);
@@ -176,10 +176,10 @@ function conclude(dice: Dice, hub: TestHub, committing: Committing): void {
   const { changes, behind, resolve, reject } = committing;
   hub.committing = undefined;
   const chance = dice(12);
-  if (hub.isKept && chance < 2) {
+  if (hub.isCommitted && chance < 2) {
     SEEN.failedKept++;
-    reject(new Failed('kept'));
-  } else if (hub.isKept) resolve(undefined);
+    reject(new Failed('committed'));
+  } else if (hub.isCommitted) resolve(undefined);
   else if (chance === 0) {
     SEEN.failed++;
     reject(new Failed('not kept'));
@@ -192,7 +192,7 @@ function conclude(dice: Dice, hub: TestHub, committing: Committing): void {
     reject(new Failed('in doubt'));
     if (dice(2) === 0) hub.foreign(changes);
   } else {
-    SEEN.kept++;
+    SEEN.committed++;
     hub.keep(committing);
     if (dice(2) === 0) {
       SEEN.behindKept++;
@@ -251,7 +251,7 @@ function checkAnswers(hub: TestHub): void {
     } else {
       assert.ok(result.reason instanceof Failed, String(result.reason));
       if (result.reason.message === 'not kept') assert.equal(record, -1);
-      if (result.reason.message === 'kept' && ran.writes) assert.equal(record, ran.behind);
+      if (result.reason.message === 'committed' && ran.writes) assert.equal(record, ran.behind);
     }
   }
 }
@@ -299,15 +299,18 @@ test('ChangeQueue reports the changes of a commit before later ones while it yie
 
 test('ChangeQueue rejects a record if nothing is being committed', async () => {
   const hub = new TestHub(never);
-  assert.throws(() => hub.queue.kept(), /^Error: Cannot keep changes: none are being committed$/);
+  assert.throws(() => hub.queue.committed(), /^Error: Cannot confirm changes: none are being committed$/);
   hub.step(2, ['a']);
   await settle();
   assert.ok(hub.committing);
   hub.foreign([]);
-  assert.throws(() => hub.queue.kept(), /none are being committed/);
+  assert.throws(() => hub.queue.committed(), /none are being committed/);
   hub.committing.resolve(undefined);
   await settle();
-  assert.match(String((hub.settled.get(1) as PromiseRejectedResult).reason), /Cannot keep changes: they are overtaken/);
+  assert.match(
+    String((hub.settled.get(1) as PromiseRejectedResult).reason),
+    /Cannot confirm changes: they are overtaken/,
+  );
 });
 
 test('ChangeQueue keeps committed changes if the commit contradicts itself, and responds', async () => {
@@ -351,7 +354,7 @@ test('ChangeQueue commits a large group even if records arrive in every other tu
     if (committing !== undefined) {
       hub.committing = undefined;
       if (hub.log.length === committing.behind) hub.keep(committing);
-      committing.resolve(hub.log.length === committing.behind + 1 && hub.isKept ? undefined : 'overtaken');
+      committing.resolve(hub.log.length === committing.behind + 1 && hub.isCommitted ? undefined : 'overtaken');
     } else hub.turns.waiting.shift()?.();
     if (dice(2) === 0) hub.foreign([{ step: 0, key: 'b', value: turns }]);
   }

@@ -43,7 +43,7 @@ function openShared() {
   const conclude = async (outcome?: 'overtaken') => {
     const commit = commits.shift();
     assert.ok(commit, 'nothing is being committed');
-    if (outcome === undefined) entities.kept();
+    if (outcome === undefined) entities.committed();
     commit.resolve(outcome);
     await settle();
   };

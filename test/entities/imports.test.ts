@@ -216,7 +216,7 @@ test('An import is planned again after an earlier change of another hub', async 
   const deps = {
     commit: async (): Promise<'overtaken' | undefined> => {
       const outcome = outcomes[runs++];
-      if (outcome === undefined) hub.entities.kept();
+      if (outcome === undefined) hub.entities.committed();
       else hub.entities.applyForeign([{ kind: 'zone', id: UUID_A, text: JSON.stringify(HALL), force: false }]);
       return outcome;
     },

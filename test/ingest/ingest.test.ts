@@ -12,7 +12,7 @@ const LIST = { root: 'locations' };
 const PROXIMITY = { source: 'reader', provider_type: 'rfid', provider_id: 'card' };
 
 /** An isolated Ingest whose output is collected. */
-function openIngest(more: { room?: number; kept?: () => Promise<void> | undefined } = {}) {
+function openIngest(more: { room?: number; committed?: () => Promise<void> | undefined } = {}) {
   const zones = new ZoneTable();
   zones.set(READER.id, { ...READER, radius: 3, floor: 2, position: { type: 'Point', coordinates: [9, 50] } });
   const reported: string[] = [];
@@ -31,7 +31,7 @@ function openIngest(more: { room?: number; kept?: () => Promise<void> | undefine
       return undefined;
     },
     publishProximity: ({ provider_id: id, source }) => void reported.push(`proximity ${id} ${source}`),
-    kept: more.kept ?? (() => undefined),
+    committed: more.committed ?? (() => undefined),
   });
   return { ingest, reported, locations };
 }
@@ -79,12 +79,12 @@ describe('Ingest', () => {
   });
 
   test('waits until locations are stored, and reports a failure', async () => {
-    const failing = { kept: () => Promise.reject(errorWith('HUB_UNAVAILABLE', 'The disk is full')) };
+    const failing = { committed: () => Promise.reject(errorWith('HUB_UNAVAILABLE', 'The disk is full')) };
     const { ingest } = openIngest(failing);
     await assert.rejects(ingest.locations([GOOD_LOCATION], LIST) ?? Promise.resolve(), /The disk is full/);
-    await assert.rejects(ingest.locationsEach([GOOD_LOCATION]).kept ?? Promise.resolve(), /The disk is full/);
-    const { kept } = await ingest.publishedProximities([PROXIMITY]);
-    await assert.rejects(kept ?? Promise.resolve(), /The disk is full/);
+    await assert.rejects(ingest.locationsEach([GOOD_LOCATION]).committed ?? Promise.resolve(), /The disk is full/);
+    const { committed } = await ingest.publishedProximities([PROXIMITY]);
+    await assert.rejects(committed ?? Promise.resolve(), /The disk is full/);
   });
 
   test('converts a proximity to a location at its zone, and publishes it as received', () => {

@@ -22,7 +22,7 @@ function openIngest({ room = Number.POSITIVE_INFINITY, failsAt = '' } = {}) {
     },
     ensureProvider: () => undefined,
     publishProximity: () => undefined,
-    kept: () => undefined,
+    committed: () => undefined,
   });
   const clock = setImmediate(function tick() {
     nowMs++;

@@ -22,7 +22,7 @@ function openIngest(room = Number.POSITIVE_INFINITY) {
     publishProximity: () => undefined,
     accepted: ({ provider_id: id, source }, receivedMs, via) =>
       void arrived.push(`${id} ${source} ${receivedMs} ${via}`),
-    kept: () => undefined,
+    committed: () => undefined,
   });
   return { ingest, arrived, reasons: () => Object.fromEntries(ingest.rejections()) };
 }

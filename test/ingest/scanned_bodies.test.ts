@@ -64,7 +64,7 @@ function openIngest({
     ...(providersChanged && { providersChanged }),
     ...(pieceBytes && { pieceBytes }),
     publishProximity: () => undefined,
-    kept: () => undefined,
+    committed: () => undefined,
   });
   return { ingest, reported, arrivals };
 }
@@ -260,7 +260,7 @@ describe('The locations of a long body', () => {
       if (!Array.isArray(values)) throw errorWith('HUB_BAD_REQUEST', 'no list');
       return ingest.locations(values, LIST);
     };
-    const pieces = () => ingest.longBody(body, LIST).then((taken) => (taken === UNUSUAL ? whole() : taken.kept));
+    const pieces = () => ingest.longBody(body, LIST).then((taken) => (taken === UNUSUAL ? whole() : taken.committed));
     let error: HubError | undefined;
     await (pieceBytes ? pieces() : whole()).catch((cause: unknown) => {
       const refusal = asRefusal(cause);

@@ -15,12 +15,15 @@ function open() {
   const problems: string[] = [];
   const delays: number[] = [];
   const timers: (() => void)[] = [];
-  const hub = { isFull: false, kept: undefined as Promise<void> | undefined, rejects: 0 };
+  const hub = { isFull: false, committed: undefined as Promise<void> | undefined, rejects: 0 };
   const inflow = new Inflow({
     accept(_topic, values) {
       if (hub.isFull) throw errorWith('HUB_UNAVAILABLE', 'full');
       batches.push(values);
-      return { problems: Array.from({ length: hub.rejects }, () => problemOf('no_location')), kept: hub.kept };
+      return {
+        problems: Array.from({ length: hub.rejects }, () => problemOf('no_location')),
+        committed: hub.committed,
+      };
     },
     schedule(delayMs, callback) {
       delays.push(delayMs);
@@ -54,7 +57,7 @@ test('Items that arrive together form one batch, and a topic has batches of its 
 test('While a batch is being committed, the next one waits', async () => {
   const { inflow, hub, batches, run } = open();
   const commit = Promise.withResolvers<void>();
-  hub.kept = commit.promise;
+  hub.committed = commit.promise;
   inflow.add([item(1, 1)]);
   await run();
   inflow.add([item(1, 2)]);
@@ -70,15 +73,15 @@ test('While a batch is being committed, the next one waits', async () => {
 test('A batch that the hub cannot accept or commit is repeated after a delay', async () => {
   const { inflow, hub, delays, run } = open();
   hub.isFull = true;
-  hub.kept = Promise.reject(errorWith('HUB_UNAVAILABLE', 'not committed'));
-  hub.kept.catch(() => undefined);
+  hub.committed = Promise.reject(errorWith('HUB_UNAVAILABLE', 'not committed'));
+  hub.committed.catch(() => undefined);
   inflow.add([item(1, 1)]);
   const running = run();
   await new Promise(setImmediate);
   assert.deepEqual([delays.at(-1), inflow.size], [100, 1]);
   hub.isFull = false;
   await new Promise(setImmediate);
-  hub.kept = undefined;
+  hub.committed = undefined;
   await running;
   assert.deepEqual([inflow.counts.accepted, inflow.size], [1, 0]);
 });

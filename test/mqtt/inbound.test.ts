@@ -12,7 +12,7 @@ const PUB = '/omlox/json/location_updates/pub/';
 function openInbound(ingest: Partial<InboundDeps['ingest']> = {}, deps: Partial<InboundDeps> = {}) {
   const events: string[] = [];
   const waiting: (() => void)[] = [];
-  const taken: EachResult = { problems: [], kept: undefined };
+  const taken: EachResult = { problems: [], committed: undefined };
   const inbound = new Inbound({
     ingest: {
       body: (_, { providerId } = {}) => void events.push(`body ${providerId}`),
@@ -98,7 +98,7 @@ describe('Inbound', () => {
           taken.push(...values);
           return {
             problems: values.flatMap((value, at) => (value === 0 ? [problemWith(`${nameOf?.(at)}: none`)] : [])),
-            kept: undefined,
+            committed: undefined,
           };
         },
       },

@@ -29,15 +29,15 @@ function endedOf(id: string, locations: number): readonly [string, string] {
 }
 
 function usageOf(
-  kept: Readonly<Record<string, readonly (readonly [string, string])[]>>,
+  stored: Readonly<Record<string, readonly (readonly [string, string])[]>>,
   shares: [string, UsageShare][],
 ) {
-  const texts = new Map(Object.entries(kept).map(([hub, rows]) => [hub, new Map(rows)]));
+  const texts = new Map(Object.entries(stored).map(([hub, rows]) => [hub, new Map(rows)]));
   const actives: (readonly string[])[] = [];
   const usage = new ClusterWideUsage({
     hubs: { ask: async () => shares.map(([hub, value]) => ({ hub, value })) },
     hubId: 'cluster',
-    kept: () => texts,
+    stored: () => texts,
     config(active) {
       actives.push([...active].toSorted());
       return CONFIG;

@@ -20,19 +20,19 @@ before(async () => {
 
 interface Given {
   readonly configuredKey?: string;
-  readonly kept?: KeptLicense;
+  readonly stored?: KeptLicense;
   readonly publicKeys?: readonly string[];
 }
 
 /** A license with a settable clock, and its stored state. */
-async function openLicense({ configuredKey, kept = {}, publicKeys = issuer.publicKeys }: Given = {}) {
+async function openLicense({ configuredKey, stored = {}, publicKeys = issuer.publicKeys }: Given = {}) {
   const clock = { nowMs: START };
   const saved: KeptLicense[] = [];
   const license = await License.open({
     now: () => clock.nowMs,
     hubId: 'hub',
     configuredKey,
-    kept,
+    stored,
     keep: async (value) => void saved.push(value),
     publicKeys,
   });
@@ -154,7 +154,7 @@ describe('License', () => {
     assert.equal(license.lease().customer_email, 'set');
     assert.deepEqual(saved, [{ key }]);
     assert.equal(
-      (await openLicense({ configuredKey, kept: saved[0] as KeptLicense })).license.lease().customer_email,
+      (await openLicense({ configuredKey, stored: saved[0] as KeptLicense })).license.lease().customer_email,
       'set',
     );
     await license.giveBack();
@@ -177,10 +177,10 @@ describe('License', () => {
     assert.equal(saved.length, before);
     const lease = await license.startTrial();
     assert.deepEqual(license.lease(), lease);
-    const kept = saved[0] as KeptLicense;
-    const later = await openLicense({ kept });
+    const stored = saved[0] as KeptLicense;
+    const later = await openLicense({ stored });
     assert.match(later.license.info().warning ?? '', /does not verify/);
-    assert.match((await openLicense({ kept, publicKeys: [] })).license.info().warning ?? '', /^Nothing can verify/);
+    assert.match((await openLicense({ stored, publicKeys: [] })).license.info().warning ?? '', /^Nothing can verify/);
   });
 
   test('keeps its key if the next one cannot be verified', async () => {

@@ -51,7 +51,7 @@ export function openTestOperation({ entities }: { readonly entities: Entities })
       database,
     }),
     usage: new Usage({ ...usage, monthBegun: () => arrivals.beginMonth() }),
-    license: new License({ now, hubId: 'hub', configuredKey: undefined, publicKeys: [], kept: {}, keep }),
+    license: new License({ now, hubId: 'hub', configuredKey: undefined, publicKeys: [], stored: {}, keep }),
     metrics: openMetrics([]),
   };
   return { operation, arrivals };

@@ -43,8 +43,8 @@ function gateOf(areKept: readonly boolean[]) {
       failed.push(Buffer.from(look((events[0] as ShardReply['events'][number]).bytes)).readDoubleLE());
     },
   });
-  const steps = areKept.map((isKept, number): Step => {
-    next = isKept ? Promise.withResolvers<void>() : undefined;
+  const steps = areKept.map((isCommitted, number): Step => {
+    next = isCommitted ? Promise.withResolvers<void>() : undefined;
     return { kept: next, released: gate.take(reply(number)) };
   });
   return { gate, out, failed, steps };

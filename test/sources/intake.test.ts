@@ -28,7 +28,7 @@ function openIntake(more: Partial<Source> = {}) {
         const problems = ids.flatMap((id, i) =>
           id === 'bad' ? [problemOf('not_zone', { path: `${nameOf(i)}.source` })] : [],
         );
-        return { problems, kept: undefined };
+        return { problems, committed: undefined };
       },
     },
   );

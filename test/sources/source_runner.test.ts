@@ -20,7 +20,7 @@ function openRunner() {
   const logged: string[] = [];
   let [nowMs, closed] = [0, 0];
   const timers = new Set<{ atMs: number; run: () => void }>();
-  const intake = new Intake(SOURCE, { now: () => nowMs, deliver: () => ({ problems: [], kept: undefined }) });
+  const intake = new Intake(SOURCE, { now: () => nowMs, deliver: () => ({ problems: [], committed: undefined }) });
   const unused = () => assert.fail('not used');
   const runner = new SourceRunner(SOURCE, {
     intake,

@@ -5,11 +5,14 @@ import { RowQueue } from '../../src/store/row_queue.ts';
 import { packedRows } from '../../src/wire/store_messages.ts';
 import { row } from './rows.ts';
 
-type Step = { readonly do: 'put'; readonly number: number } | { readonly do: 'take' | 'kept' | 'failed' };
+type Step = { readonly do: 'put'; readonly number: number } | { readonly do: 'take' | 'committed' | 'failed' };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('put' as const), number: fc.integer({ min: 0, max: 9 }) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('take' as const, 'kept' as const, 'failed' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constantFrom('take' as const, 'committed' as const, 'failed' as const) }),
+  },
 );
 
 test('RowQueue ends with the newest row of each object, for any sequence of takes, successes and failures', () => {
@@ -23,7 +26,7 @@ test('RowQueue ends with the newest row of each object, for any sequence of take
       const keep = (): void => {
         for (const { id, ...own } of flight ?? []) stored.set(id, 'receivedMs' in own ? own.receivedMs : 0);
         flight = undefined;
-        queue.kept();
+        queue.stored();
       };
       for (const [at, each] of history.entries()) {
         if (each.do === 'put') {
@@ -31,7 +34,7 @@ test('RowQueue ends with the newest row of each object, for any sequence of take
           newest.set(`tag-${each.number}`, at + each.number);
         } else if (each.do === 'take') {
           if (flight === undefined) flight = queue.take();
-        } else if (flight !== undefined && each.do === 'kept') keep();
+        } else if (flight !== undefined && each.do === 'committed') keep();
         else if (flight !== undefined) {
           queue.failed(new Error('not now'));
           flight = undefined;
@@ -58,7 +61,7 @@ test('RowQueue takes about as many bytes as permitted, in the order of arrival',
   const taken: string[][] = [];
   while (queue.size > 0) {
     taken.push(Array.from(queue.take(), ({ id }) => id));
-    queue.kept();
+    queue.stored();
   }
   assert.deepEqual(taken, [
     ['tag-1', 'tag-2', 'tag-3'],

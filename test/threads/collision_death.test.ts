@@ -164,11 +164,11 @@ test('A collision worker that is killed repeatedly during recovery loses nothing
 
 test('Collision starts and ends are published in order after they are stored', async (t) => {
   const commits: (() => void)[] = [];
-  const kept: CollisionRow[] = [];
+  const committed: CollisionRow[] = [];
   const beforeStore = (rows: readonly unknown[]) => {
     const own = (rows as readonly CollisionRow[]).filter(({ kind }) => kind === 'collision');
     if (own.length === 0) return undefined;
-    kept.push(...own);
+    committed.push(...own);
     return new Promise<void>((resolve) => commits.push(resolve));
   };
   const running = open(1, { beforeStore });
@@ -183,14 +183,14 @@ test('Collision starts and ends are published in order after they are stored', a
   running.location('tag 0', meters(0, 0));
   await running.settle();
   await move(3, () => counts.collisionsStarted === 1);
-  assert.equal(kept.at(-1)?.gone, undefined);
+  assert.equal(committed.at(-1)?.gone, undefined);
   assert.deepEqual(types(), []);
   await move(2, () => counts.collisionsColliding === 1);
   assert.deepEqual(types(), [], 'it continues after its start was published');
   commits[0]?.();
   await move(30, () => counts.collisionsEnded === 1);
   assert.deepEqual(types(), ['collision_start', 'colliding']);
-  assert.equal(kept.at(-1)?.gone, true);
+  assert.equal(committed.at(-1)?.gone, true);
   commits[1]?.();
   await running.settle();
   assert.deepEqual(types(), ['collision_start', 'colliding', 'collision_end']);

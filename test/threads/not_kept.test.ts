@@ -3,17 +3,17 @@ import { test } from 'node:test';
 import { provider, RunningShards, trackable } from './running_shards.ts';
 
 test('Shards whose steps cannot be committed reject reads and settle while objects migrate between them', async (t) => {
-  let isKept = true;
+  let isCommitted = true;
   const running = new RunningShards({
     shards: 2,
-    commitSteps: () => (isKept ? Promise.resolve() : Promise.reject(new Error('sealed'))),
+    commitSteps: () => (isCommitted ? Promise.resolve() : Promise.reject(new Error('sealed'))),
   });
   t.after(() => running.close());
   const tags = [0, 1, 2, 3].map((number) => `tag ${number}`);
   running.tell(...tags.map((tag) => provider(tag)));
   for (const tag of tags) running.location(tag, [0, 0]);
   await running.settle();
-  isKept = false;
+  isCommitted = false;
   const refused = assert.rejects(running.read({ ask: 'provider_location', id: 'tag 0' }), {
     code: 'HUB_UNAVAILABLE',
     message: 'Cannot answer: this hub is out of its cluster',
@@ -21,5 +21,5 @@ test('Shards whose steps cannot be committed reject reads and settle while objec
   // One trackable links all tags, so they all migrate to one shard.
   running.tell(trackable('cart', tags));
   await refused;
-  await assert.rejects(running.shards.kept(), /sealed/);
+  await assert.rejects(running.shards.committed(), /sealed/);
 });

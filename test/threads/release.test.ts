@@ -99,7 +99,7 @@ test('Objects that migrate back and forth between hubs cross fences as on a sing
             }
           } else {
             const { running } = hubs[each.dies] as SharingHub;
-            if (each.keeps) await running.shards.kept();
+            if (each.keeps) await running.shards.committed();
             await Promise.all(running.shards.lanes.map((lane) => lane.kill()));
           }
           await Promise.all(all.map(({ running }) => running.settle()));
@@ -206,8 +206,8 @@ test('Rows requested again are emitted in the next round', async () => {
   const rows: string[] = [];
   const running = new RunningShards({
     shards: 2,
-    beforeStore: (kept) => {
-      rows.push(...kept.map((row) => `${row.kind} ${row.id}`));
+    beforeStore: (committed) => {
+      rows.push(...committed.map((row) => `${row.kind} ${row.id}`));
       return undefined;
     },
   });
@@ -215,10 +215,10 @@ test('Rows requested again are emitted in the next round', async () => {
     running.tell(...ENTITIES);
     running.location('tag 0', meters(100, 0));
     running.location('tag 1', meters(100, 0));
-    await running.shards.kept();
+    await running.shards.committed();
     rows.length = 0;
     await running.shards.touchAll({ providers: ['tag 0', 'tag 2'], trackables: ['cart 0'] });
-    await running.shards.kept();
+    await running.shards.committed();
     assert.deepEqual(rows.toSorted(), ['provider tag 0', 'trackable cart 0']);
   } finally {
     await running.close();

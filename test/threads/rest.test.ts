@@ -18,7 +18,7 @@ test('A worker that is idle for 15 s after a load releases memory, and retains i
     for (let index = 0; index < 100; index++) running.location(`tag ${index}`, meters(round, index));
     await running.shards.settled();
   }
-  await running.shards.kept();
+  await running.shards.committed();
   const before = await lane?.memory();
   for (let second = 0; second < 15; second++) {
     assert.equal(running.shards.flushInBackground(), true, 'memory is still to be released');
@@ -37,7 +37,7 @@ test('A worker that is idle for 15 s after a load releases memory, and retains i
 
 test('A hub at rest has no periodic work until the next step of a shard, and flushes its rows then', async () => {
   const { shards } = running;
-  await shards.kept();
+  await shards.committed();
   assert.equal(shards.flushInBackground(), false);
   const step = shards.nextStep();
   running.location('tag 1', meters(1, 1));

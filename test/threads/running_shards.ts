@@ -74,9 +74,9 @@ export class RunningShards {
       return T0 + this.second * 1000;
     };
     const restarted = () => void this.counts.workerRestarts++;
-    const keep = async (kept: Iterable<StoredRow>) => {
+    const keep = async (committed: Iterable<StoredRow>) => {
       // The rows are in the reply buffer of a shard, which is overwritten in the meantime.
-      const rows = [...kept];
+      const rows = [...committed];
       await beforeStore(rows);
       await writer.writeRows(rows, { orFail: true });
     };

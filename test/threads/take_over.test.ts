@@ -91,7 +91,7 @@ test('Shards that take over from another hub, with fewer or more shards, publish
           if ('tag' in each) old.running.location(`tag ${each.tag}`, meters(each.east, 0));
           else old.running.tell(trackable(`cart ${each.cart}`, each.providers));
           await old.running.settle();
-          if (hasRows && index === half) await old.running.shards.kept();
+          if (hasRows && index === half) await old.running.shards.committed();
         }
         taker.running.second = old.running.second;
         taker.running.tell(...ENTITIES, ...[...last].map(([cart, providers]) => trackable(`cart ${cart}`, providers)));

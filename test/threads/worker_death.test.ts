@@ -229,7 +229,7 @@ test('A worker that journals its steps and has adopted nothing recovers its flus
   running.tell(fenceAround('fence', [0, 0], 20), provider('tag'));
   running.location('tag', INSIDE);
   await running.shards.settled();
-  await running.shards.kept();
+  await running.shards.committed();
   await running.shards.lanes[0]?.kill();
   running.second++;
   running.location('tag', OUTSIDE);

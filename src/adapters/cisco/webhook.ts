@@ -61,9 +61,9 @@ export class CiscoWebhook {
     }
     const taken = locations.length === 0 ? undefined : this.#needs.deliver(locations, (index) => names[index] ?? '');
     if (taken !== undefined) problems.push(...taken.problems);
-    if (problems.length === 0) return taken?.kept;
+    if (problems.length === 0) return taken?.committed;
     this.#warning.warn(this.#needs.now(), 'Cisco notifications are refused', { problem: String(problems[0]) });
-    if (taken !== undefined && taken.problems.length < locations.length) return taken.kept;
+    if (taken !== undefined && taken.problems.length < locations.length) return taken.committed;
     throw errorOfAll(problems, PROBLEMS_MAX);
   }
 }

@@ -191,7 +191,7 @@ export class RtlsConnection {
     this.#updates += accepted;
     if (accepted > 0) this.#lastUpdateMs = open.lastByteMs;
     if (taken.problems[0] !== undefined) this.#refused(String(taken.problems[0]));
-    taken.kept?.catch((error: unknown) => this.#refused(`not kept: ${String(error)}`));
+    taken.committed?.catch((error: unknown) => this.#refused(`not committed: ${String(error)}`));
   }
 
   #refused(problem: string): void {

@@ -134,7 +134,7 @@ function bulkRow(method: Method): ApiRoute {
       const taken = await hub.acceptLongBody(body, { ...LIST, tooOld }).catch((cause: unknown) => {
         throw asRefusal(cause);
       });
-      return taken === 'unusual' ? undefined : { reply: accepted(taken.kept, call, { tooOld }) };
+      return taken === 'unusual' ? undefined : { reply: accepted(taken.committed, call, { tooOld }) };
     },
     handle: (call, hub) => takeLocations({ values: arrayOf(call), options: LIST, call }, hub),
   });

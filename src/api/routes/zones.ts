@@ -64,9 +64,9 @@ export const ZONE_ROUTES: readonly ApiRoute[] = [
     permission: { operation: 'READ', resource: 'zone_id' },
     replies: { 200: { description: 'The fence.', schema: Fence } },
     handle({ id, sight, reply }, hub) {
-      const kept = requireEntity('zone', id, hub);
-      checkZoneOutline('zone_id', kept, sight);
-      const zone = hub.entities.placed(kept);
+      const stored = requireEntity('zone', id, hub);
+      checkZoneOutline('zone_id', stored, sight);
+      const zone = hub.entities.placed(stored);
       return reply.json(JSON.stringify(fenceAround(zone, hub.entities)));
     },
   }),

@@ -58,15 +58,15 @@ async function entitiesHere(to: string): Promise<{ readonly entities: StoredEnti
     refuseOwnFiles(to, path);
     return { entities: readEntities(path), from: path };
   }
-  const kept = cluster.entities;
+  const stored = cluster.entities;
   await cluster.close();
-  const textsOf = (kind: StoredKind) => kept.flatMap((each) => (each.kind === kind ? [each.text ?? ''] : []));
+  const textsOf = (kind: StoredKind) => stored.flatMap((each) => (each.kind === kind ? [each.text ?? ''] : []));
   const entities: StoredEntities = {
-    count: kept.length - textsOf('setting').length,
+    count: stored.length - textsOf('setting').length,
     texts: (kind) => textsOf(kind).values(),
-    setting: (name) => kept.find(({ kind, id }) => kind === 'setting' && id === name)?.text,
+    setting: (name) => stored.find(({ kind, id }) => kind === 'setting' && id === name)?.text,
     settings: (prefix) =>
-      kept
+      stored
         .filter(({ kind, id }) => kind === 'setting' && id.startsWith(prefix))
         .sort((one, other) => (one.id < other.id ? -1 : 1))
         .flatMap(({ text }) => text ?? [])

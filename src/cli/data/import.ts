@@ -70,12 +70,12 @@ async function importInto(cluster: OfflineConfig, what: Import): Promise<void> {
     const plan = await planOf({ entities }, what);
     steps.show({ text: `Writing ${plan.batch.entities.length} entities`, part: 0.95 });
     const changed = await cluster.change(plan.batch.entities, sequence);
-    if (changed.at === 'kept') {
+    if (changed.at === 'committed') {
       steps.done(`Imported ${from} into the cluster in ${steps.seconds}: ${countsOf(plan)}`);
       return;
     }
-    if (changed.kept === 0) continue;
-    const part = `${changed.kept} of ${plan.batch.entities.length} changes were made`;
+    if (changed.committed === 0) continue;
+    const part = `${changed.committed} of ${plan.batch.entities.length} changes were made`;
     throw new CliError(
       `Cannot import all of ${from}: other clients changed entities during the import; ${part}. Try again`,
     );
@@ -88,13 +88,13 @@ function countsOf({ created, changed, unchanged, deleted }: Overlay): string {
 }
 
 async function planOf(
-  kept: Pick<StoredState, 'entities'>,
+  stored: Pick<StoredState, 'entities'>,
   { document, replace, from, steps }: Import,
 ): Promise<Overlay> {
   const count = document.entities.length;
   const signal = interruption();
   try {
-    const plan = await overlay(kept, document, {
+    const plan = await overlay(stored, document, {
       replace,
       shapes: await openShapeChecks(),
       checked(done) {

@@ -66,7 +66,7 @@ async function write(entities: readonly EntityWrite[]): Promise<void> {
   }
   try {
     for (let tries = 0; tries < TRIES_MAX; tries++) {
-      if ((await cluster.change(entities, cluster.sequence)).at === 'kept') return;
+      if ((await cluster.change(entities, cluster.sequence)).at === 'committed') return;
     }
     throw new CliError('Cannot create the key: other clients keep changing entities. Try again');
   } finally {

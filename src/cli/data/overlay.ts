@@ -30,18 +30,18 @@ const AT_ONCE = 500;
 
 /** Merges a document into the stored entities of a database. Returns the writes, or the problems. */
 export async function overlay(
-  kept: Pick<StoredState, 'entities'>,
+  stored: Pick<StoredState, 'entities'>,
   document: EntityDocument,
   { replace, shapes, checked }: OverlayOptions,
 ): Promise<Overlay | readonly DocumentProblem[]> {
   let shown = 0;
-  const plan = await planImport(storedByKind(kept.entities), document, {
+  const plan = await planImport(storedByKind(stored.entities), document, {
     replaced: replace ? ALL_KINDS : new Set(),
     deletesMembers: replace,
     shapes,
-    defined: definedIn(kept.entities),
+    defined: definedIn(stored.entities),
     replacesDefined: replace,
-    rules: storedSetting<readonly LocatingRule[]>(kept.entities, RULES_SETTING) ?? [],
+    rules: storedSetting<readonly LocatingRule[]>(stored.entities, RULES_SETTING) ?? [],
     async checked(count) {
       if (count - shown < AT_ONCE && count < document.entities.length) return;
       shown = count;

@@ -46,15 +46,15 @@ export interface ConfigLogOptions extends ConfigStreamOptions, Pick<ClusterConte
 }
 
 export interface AppliedRecord extends ConfigRecord {
-  /** Whether it is a pending append of this log, which is about to resolve as `kept`. */
+  /** Whether it is a pending append of this log, which is about to resolve as `committed`. */
   readonly isOwn: boolean;
 }
 
 /**
- * Outcome of an append. `kept`: it is the record of that sequence, and this hub has applied it. `overtaken`: it was not stored
+ * Outcome of an append. `committed`: it is the record of that sequence, and this hub has applied it. `overtaken`: it was not stored
  * and never will be, because another record, which this hub has applied, follows the expected sequence.
  */
-export type ConfigAppended = { readonly at: 'kept'; readonly sequence: number } | { readonly at: 'overtaken' };
+export type ConfigAppended = { readonly at: 'committed'; readonly sequence: number } | { readonly at: 'overtaken' };
 
 const APPEND_MS = 12_000;
 const CATCH_UP_MS = 60_000;
@@ -200,7 +200,7 @@ export class ConfigLog {
       return;
     }
     this.#applied = sequence;
-    if (own !== undefined) settle(own, { at: 'kept', sequence });
+    if (own !== undefined) settle(own, { at: 'committed', sequence });
     for (const mark of this.#marks) if (mark.sequence <= sequence) mark.end(true);
     this.#snapshotIfDue();
   }
@@ -273,8 +273,8 @@ export class ConfigLog {
       }
       if (appended instanceof Error) return fail(waiting, isInDoubt ? lateError(true, appended) : appended);
       if (appended.at === 'full' && !isInDoubt) return fail(waiting, hubError('config_full'));
-      isInDoubt ||= appended.at === 'unknown' || appended.at === 'kept';
-      const isNear = appended.at === 'kept' ? passes : this.#within(passes, RETRY_MS);
+      isInDoubt ||= appended.at === 'unknown' || appended.at === 'committed';
+      const isNear = appended.at === 'committed' ? passes : this.#within(passes, RETRY_MS);
       if ((await isNear) === false) return waiting.isOpen ? fail(waiting, lateError(isInDoubt)) : undefined;
     }
   }
@@ -367,6 +367,6 @@ function stoppedError(failure: Error): HubError {
 
 function gapError(applied: number, found: number): Error {
   return new Error(
-    `Cannot follow the configuration log: record ${applied + 1} must be next, found ${found}, because this hub was away for longer than records are kept`,
+    `Cannot follow the configuration log: record ${applied + 1} must be next, found ${found}, because this hub was away for longer than records are retained`,
   );
 }

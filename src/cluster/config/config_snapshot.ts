@@ -62,7 +62,7 @@ export async function writeSnapshot(
     before = newest?.sequence ?? 0;
     const expects = { lastOfSubject: newest?.at ?? 0 };
     appended = await bus.replace({ stream, subject, messages, expects, timeoutMs: WRITE_MS });
-    if (appended.at === 'kept') return before;
+    if (appended.at === 'committed') return before;
     if (appended.at === 'full') break;
   }
   throw new BusError(`Cannot write a snapshot to stream "${stream}": the last answer was "${appended.at}"`);

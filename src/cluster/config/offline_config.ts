@@ -25,7 +25,7 @@ export interface OfflineConfigOptions extends Pick<StreamSettings, 'replicas' | 
 }
 
 /** Outcome of `change`. `overtaken`: that many writes were committed before another writer was first. */
-export type Changed = { readonly at: 'kept' } | { readonly at: 'overtaken'; readonly kept: number };
+export type Changed = { readonly at: 'committed' } | { readonly at: 'overtaken'; readonly committed: number };
 
 /** Time that changes wait for migrations to complete. */
 const SETTLED_MS = 10_000;
@@ -56,7 +56,7 @@ export async function openOfflineConfig(options: OfflineConfigOptions): Promise<
 export class OfflineConfig {
   readonly #options: OfflineConfigOptions;
   readonly #bus: NatsBus;
-  readonly #kept = new Map<string, EntityWrite>();
+  readonly #entries = new Map<string, EntityWrite>();
   readonly #partitions = new ObjectPartitions();
   #state: ConfigState = EMPTY_STATE;
   /** Last record that has changed entities or settings. */
@@ -94,7 +94,7 @@ export class OfflineConfig {
 
   /** Current entities and settings, each kind in order of creation. */
   get entities(): readonly EntityWrite[] {
-    return [...this.#kept.values()];
+    return [...this.#entries.values()];
   }
 
   /** Last change that `entities` includes. */
@@ -107,7 +107,7 @@ export class OfflineConfig {
    * in several records. Rejects with HUB_UNAVAILABLE.
    */
   async change(writes: readonly EntityWrite[], sequence: number): Promise<Changed> {
-    let kept = 0;
+    let committed = 0;
     let expected = sequence;
     for (const group of groupsOf(writes)) {
       const changes = group.map(({ kind, id, text }): EntityChange => [kind, id, text ?? null, false]);
@@ -115,11 +115,11 @@ export class OfflineConfig {
       // Records about ownership may come in between.
       if (this.#changedAt <= expected) expected = this.#log.applied;
       const appended = await this.#log.append(record, expected);
-      if (appended.at === 'overtaken') return { at: 'overtaken', kept };
+      if (appended.at === 'overtaken') return { at: 'overtaken', committed };
       expected = appended.sequence;
-      kept += group.length;
+      committed += group.length;
     }
-    return { at: 'kept' };
+    return { at: 'committed' };
   }
 
   async close(): Promise<void> {
@@ -165,14 +165,14 @@ export class OfflineConfig {
     for (const watcher of [...this.#watchers]) watcher();
     for (const [id, text] of settingsIn(body)) this.#set({ kind: 'setting', id, text });
     for (const change of changesIn(body)) {
-      if (change.ifAbsent !== true || !this.#kept.has(keyOf(change))) this.#set(change);
+      if (change.ifAbsent !== true || !this.#entries.has(keyOf(change))) this.#set(change);
     }
   }
 
   #set({ kind, id, text }: Pick<EntityWrite, 'kind' | 'id'> & { readonly text?: string | null | undefined }): void {
     const key = keyOf({ kind, id });
-    if (text === null || text === undefined) this.#kept.delete(key);
-    else this.#kept.set(key, { kind, id, text });
+    if (text === null || text === undefined) this.#entries.delete(key);
+    else this.#entries.set(key, { kind, id, text });
   }
 }
 

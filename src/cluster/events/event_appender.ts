@@ -12,14 +12,14 @@ import { eventStream, eventSubject } from './log_stream.ts';
  * An append expects the last sequence of the subject that its author has read. So of several authors, such as a removed member
  * and its successors, one is first; the others read which events it has appended, and append only the rest:
  *
- *   result  | meaning                                  | action
- *   --------+------------------------------------------+------------------------------------------------------------------
- *   kept    | the events are in the log                | append the next message
- *   refused | another message is last                  | read it, and append what it does not name
- *   unknown | it may be stored already, or later       | the same, a moment later
- *   full    | the server has no room                   | retry a moment later
- *   busy    | the queue of the bus is full             | retry a moment later
- *   failure | the call is wrong, or is not allowed     | drop the events: readers find a gap
+ *   result    | meaning                                  | action
+ *   ----------+------------------------------------------+----------------------------------------------------------------
+ *   committed | the events are in the log                | append the next message
+ *   refused   | another message is last                  | read it, and append what it does not name
+ *   unknown   | it may be stored already, or later       | the same, a moment later
+ *   full      | the server has no room                   | retry a moment later
+ *   busy      | the queue of the bus is full             | retry a moment later
+ *   failure   | the call is wrong, or is not allowed     | drop the events: readers find a gap
  */
 export interface EventAppenderOptions
   extends Pick<ClusterContext, 'bus' | 'name' | 'incarnation' | 'notice' | 'now' | 'schedule'> {
@@ -226,7 +226,7 @@ export class EventAppender {
         expects: { lastOfSubject: known.sequence },
       });
       const appended = await tried(append);
-      if (appended.at === 'kept') {
+      if (appended.at === 'committed') {
         this.#subjects.set(of, { ...next, sequence: appended.sequence });
         this.#reportEnd();
         if (of !== incarnation && of !== COLLISIONS && of !== CONFIG) this.#subjects.delete(of);

@@ -14,7 +14,7 @@ import type { JournalSubjects } from './journal_streams.ts';
  *
  *   result    | meaning                                   | action
  *   ----------+-------------------------------------------+----------------------------------------------------------
- *   kept      | a majority has it                         | its records are stored; send the next message
+ *   committed | a majority has it                         | its records are stored; send the next message
  *   unknown   | it may be stored already, or later        | send the same message to the other stream
  *   full      | the stream is full                        | retry a moment later, once trimming has made room
  *   busy      | the queue of the bus is full              | retry a moment later
@@ -93,7 +93,7 @@ export class HubJournal {
   #bytes = 0;
   /** Number of records passed in so far, and of those that are stored. */
   #put = 0;
-  #kept = 0;
+  #committed = 0;
   #isSending = false;
   #isFull = false;
   #ended: JournalClosed | undefined;
@@ -235,11 +235,11 @@ export class HubJournal {
     if (this.#ended !== undefined) return;
     this.#isSending = false;
     this.#number++;
-    this.#kept += message.count;
+    this.#committed += message.count;
     this.#bytes -= message.recordBytes;
     message.clear();
     if (this.#spare.length < SPARE_MAX) this.#spare.push(message);
-    const still = this.#waiters.findIndex(({ until }) => until > this.#kept);
+    const still = this.#waiters.findIndex(({ until }) => until > this.#committed);
     for (const { resolve } of this.#waiters.splice(0, still < 0 ? this.#waiters.length : still)) resolve();
     for (const { resolve } of this.#inFlight.splice(0)) resolve();
     this.#go();
@@ -256,8 +256,8 @@ export class HubJournal {
       const appended = await tried(bus.append({ ...places[index], bytes: message, expects, timeoutMs: APPEND_MS }));
       this.#isFull = appended.at === 'full';
       if (this.#isFull) this.#options.full?.();
-      if (appended.at === 'kept') {
-        this.#noteKept(index, appended.sequence);
+      if (appended.at === 'committed') {
+        this.#noteCommitted(index, appended.sequence);
         return;
       }
       const found = appended.at === 'refused' ? await this.#look(index, message) : 'nothing';
@@ -287,7 +287,7 @@ export class HubJournal {
       return isNew ? 'earlier' : 'nothing';
     }
     if (Buffer.compare(last.bytes, message) === 0) {
-      this.#noteKept(index, last.sequence);
+      this.#noteCommitted(index, last.sequence);
       return 'itself';
     }
     const found = journalMessage(last.bytes);
@@ -302,7 +302,7 @@ export class HubJournal {
     return 'earlier';
   }
 
-  #noteKept(index: 0 | 1, sequence: number): void {
+  #noteCommitted(index: 0 | 1, sequence: number): void {
     this.#last[index] = sequence;
     this.#messages.push({ number: this.#number, in: index, sequence });
   }
@@ -341,7 +341,7 @@ export async function sealJournal({ bus, places, schedule, by, isOff }: Sealing)
   for (const place of places) {
     while (!isOff()) {
       const { at } = await tried(bus.append({ ...place, bytes, timeoutMs: 5 * APPEND_MS }));
-      if (at === 'kept') break;
+      if (at === 'committed') break;
       await pause({ schedule }, AGAIN_MS);
     }
   }

@@ -296,13 +296,15 @@ export class StepJournal {
   }
 
   #append(record: Uint8Array, options?: PiecesOptions): Promise<void> {
-    const kept = piecesOf(record, options).map((piece) => this.#journal.append(...piece));
-    return this.#timed(kept.length === 1 ? (kept[0] as Promise<void>) : Promise.all(kept).then(() => undefined));
+    const appends = piecesOf(record, options).map((piece) => this.#journal.append(...piece));
+    return this.#timed(
+      appends.length === 1 ? (appends[0] as Promise<void>) : Promise.all(appends).then(() => undefined),
+    );
   }
 
-  async #timed(kept: Promise<void>): Promise<void> {
+  async #timed(committed: Promise<void>): Promise<void> {
     const begunMs = this.#options.elapsed();
-    await kept;
+    await committed;
     this.#appends++;
     this.#appendMs += this.#options.elapsed() - begunMs;
   }

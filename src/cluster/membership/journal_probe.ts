@@ -8,7 +8,7 @@ export interface JournalProbeOptions extends Pick<ClusterContext, 'elapsed' | 's
   /** Resolves when an append was stored that began after this call. */
   barrier(): Promise<void>;
   /** Called after each stored append. */
-  kept(): void;
+  committed(): void;
 }
 
 const EVERY_MS = 1000;
@@ -48,13 +48,13 @@ export class JournalProbe {
   }
 
   async #append(): Promise<void> {
-    const { barrier, kept, elapsed } = this.#options;
+    const { barrier, committed, elapsed } = this.#options;
     const begunMs = elapsed();
     this.#isBeating = true;
     try {
       await barrier();
       this.#keptMs = begunMs;
-      kept();
+      committed();
     } catch {
       // The journal is closed, and this hub is out; the journal reports why.
       this.stop();

@@ -89,7 +89,7 @@ const REASONS: Readonly<Record<Exclude<Accusing, 'may'>, string>> = {
   down: 'this hub has no connection',
   reconnected: 'this hub has just got its connection back',
   minority: 'this hub receives heartbeats of no more than half of the members',
-  notKept: 'this hub can append nothing',
+  notCommitted: 'this hub can append nothing',
 };
 
 function shown({ name, incarnation }: Member): string {

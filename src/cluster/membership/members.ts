@@ -54,7 +54,7 @@ export interface Members {
   readonly applied: number;
   readonly map: PartitionMap | undefined;
   readonly connection: BusState;
-  readonly keptAtMs: number;
+  readonly committedAtMs: number;
   /** Locations per second in each partition of this hub. */
   readonly ownLoads: ReadonlyMap<number, number>;
   /** By member id, this hub included once it has joined; in the order of their indexes. */
@@ -113,7 +113,7 @@ export type Signal =
   /** A ping of a member, sent at `atMs`, has found no subscriber, or was not answered. */
   | { readonly is: 'noResponders' | 'unanswered'; readonly atMs: number; readonly incarnation: string }
   /** An append of this hub was stored. */
-  | { readonly is: 'kept'; readonly atMs: number }
+  | { readonly is: 'committed'; readonly atMs: number }
   | { readonly is: 'up'; readonly atMs: number }
   | { readonly is: 'down' }
   /** The journal of a member is sealed, in both streams. */
@@ -167,7 +167,7 @@ export function openMembers(
 ): Members {
   if (!(suspectMs > 0)) throw new RangeError(`Cannot watch members: suspectMs must be above 0, found ${suspectMs}`);
   const nothing = { protocol: 1, isSettled: false, applied: 0, map: undefined, ownLoads: new Map(), all: new Map() };
-  return { self, suspectMs, ownersMax, partitions, ...nothing, connection: { at: 'down' }, keptAtMs: -NEVER };
+  return { self, suspectMs, ownersMax, partitions, ...nothing, connection: { at: 'down' }, committedAtMs: -NEVER };
 }
 
 /** Members and map of a configuration snapshot, in any order. */
@@ -244,8 +244,8 @@ export function advance(members: Members, signal: Signal): Members {
       return changed(members, signal.incarnation, (member) => {
         return signal.atMs < member.receivedMs ? member : { ...member, ping: signal.is };
       });
-    case 'kept':
-      return { ...members, keptAtMs: Math.max(members.keptAtMs, signal.atMs) };
+    case 'committed':
+      return { ...members, committedAtMs: Math.max(members.committedAtMs, signal.atMs) };
     case 'up':
       return members.connection.at === 'up' ? members : onUp(members, signal.atMs);
     case 'down':

@@ -37,7 +37,7 @@ import { MemberNotices } from './member_notices.ts';
  *                                           noResponders,           previous processes of restarted hubs every 250 ms;
  *                                           unanswered              answers with a heartbeat
  *   the connection, and standstills         up, down
- *   a barrier of its own journal            kept                    when the state machine wants an append
+ *   a barrier of its own journal            committed               when the state machine wants an append
  *   seals of the journal of a suspect       sealed                  in both streams
  *   an `expel` appended                     overtaken               after the applied records
  *
@@ -267,7 +267,7 @@ export class ClusterMembership {
     // The journal reports the error.
     const failure = await this.#options.barrier().catch(String);
     this.#isProving = false;
-    if (failure === undefined) this.#tell({ is: 'kept', atMs });
+    if (failure === undefined) this.#tell({ is: 'committed', atMs });
   }
 
   async #seal({ incarnation }: MembershipStep & { readonly do: 'seal' }): Promise<void> {

@@ -9,14 +9,14 @@ import { afterLeave, type PartitionMap } from './partition_map.ts';
  * that has started again: it is a suspect as soon as a request finds no responders. This hub *may accuse* a suspect only while
  * all of these hold; the first that does not is the reason why not:
  *
- *   notMember    it is a member itself
- *   down         it has a connection
- *   reconnected  it has had it for 3 s, or the name of the suspect belongs to a later member
- *   minority     more than half of the members are no suspects, itself included; or half of them, with the one that joined
- *                last; or there are two members; or some have been suspects for longer, and only those are accused. Members
- *                whose journals are sealed, and those whose name a later member has, do not count: the former can accuse no
- *                one, and the latter were processes of a hub that has started again
- *   notKept      one of its own appends was stored within the last second; an idle hub makes an empty one
+ *   notMember     it is a member itself
+ *   down          it has a connection
+ *   reconnected   it has had it for 3 s, or the name of the suspect belongs to a later member
+ *   minority      more than half of the members are no suspects, itself included; or half of them, with the one that joined
+ *                 last; or there are two members; or some have been suspects for longer, and only those are accused. Members
+ *                 whose journals are sealed, and those whose name a later member has, do not count: the former can accuse no
+ *                 one, and the latter were processes of a hub that has started again
+ *   notCommitted  one of its own appends was stored within the last second; an idle hub makes an empty one
  *
  * The majority rule stops a hub that can append, but receives nothing, from expelling all others while these do receive each
  * other's messages: they must be faster, and seal it. Of two halves the one with the member that joined last is faster: after a
@@ -40,13 +40,13 @@ export type MembershipStep =
   | { readonly do: 'append' };
 
 /** Whether this hub may accuse suspects; otherwise the condition that fails. */
-export type Accusing = 'may' | 'notMember' | 'down' | 'reconnected' | 'minority' | 'notKept';
+export type Accusing = 'may' | 'notMember' | 'down' | 'reconnected' | 'minority' | 'notCommitted';
 
 /** Silence after which an unreachable member is suspected. */
 const UNREACHABLE_SUSPECT_MS = 1000;
 /** Additional time before a minority accuses a suspect: one whose connection is lost, and one that is silent. */
 const MINORITY_MS = { unreachable: 3000, silent: 10_000 };
-const KEPT_WITHIN_MS = 1000;
+const COMMITTED_WITHIN_MS = 1000;
 const RECONNECTED_MS = 3000;
 
 /** Returns the steps to take now, and the state with these in progress. Call it after each signal, and at `nextLookMs`. */
@@ -58,7 +58,7 @@ export function look(
   const accusing = accusation(members, nowMs);
   const suspected = suspects(members, nowMs);
   const accused = accusable(members, nowMs).filter(({ standing }) => standing.at === 'member');
-  const steps: MembershipStep[] = accused.length > 0 && accusing === 'notKept' ? [{ do: 'append' }] : [];
+  const steps: MembershipStep[] = accused.length > 0 && accusing === 'notCommitted' ? [{ do: 'append' }] : [];
   let next = members;
   const ask = (step: MembershipStep, { incarnation }: Member, at: 'sealing' | 'sealed'): void => {
     steps.push(step);
@@ -84,20 +84,20 @@ export function suspects(members: Members, nowMs: number): readonly Member[] {
 
 /** Whether this hub may begin to seal and expel suspects, or why not. */
 export function accusation(members: Members, nowMs: number): Accusing {
-  const { all, connection, keptAtMs } = members;
+  const { all, connection, committedAtMs } = members;
   if (!all.has(members.self)) return 'notMember';
   if (connection.at === 'down') return 'down';
   const accused = accusable(members, nowMs);
   if (accused.length === 0 && isReconnected(members, nowMs)) return 'reconnected';
   if (accused.length === 0 && suspects(members, nowMs).length > 0) return 'minority';
-  if (nowMs >= keptAtMs + KEPT_WITHIN_MS) return 'notKept';
+  if (nowMs >= committedAtMs + COMMITTED_WITHIN_MS) return 'notCommitted';
   return 'may';
 }
 
 /** Time of the next look if there is no signal until then; Infinity if never. */
 export function nextLookMs(members: Members, nowMs: number): number {
-  const { connection, keptAtMs, all } = members;
-  const times = [keptAtMs + KEPT_WITHIN_MS];
+  const { connection, committedAtMs, all } = members;
+  const times = [committedAtMs + COMMITTED_WITHIN_MS];
   if (connection.at === 'up') times.push(connection.sinceMs + RECONNECTED_MS);
   for (const member of all.values()) {
     times.push(suspectAtMs(members, member), overdueAtMs(members, member));

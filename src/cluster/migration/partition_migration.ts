@@ -65,7 +65,7 @@ export interface MigrationHandlers {
    */
   release(objects: ObjectIds, sequence: number): Promise<void>;
   /** Has the shards flush rows of objects. Resolves when they have. */
-  writeAnew(objects: ObjectIds): Promise<void>;
+  rewrite(objects: ObjectIds): Promise<void>;
   /** Migrating objects have arrived, or go elsewhere. */
   arrived(): void;
   /** Has the shards reevaluate trackables, as if their last change had come now. */
@@ -258,8 +258,8 @@ export class PartitionMigration {
       ...this.#options,
       unadopted: () => this.#attached?.acquisition.unadopted() ?? new Set(),
       release: (objects, sequence) => handlers.release(objects, sequence),
-      writeAnew: async (objects) => {
-        await handlers.writeAnew(objects);
+      rewrite: async (objects) => {
+        await handlers.rewrite(objects);
         await writeState();
       },
       delivered: async () => {

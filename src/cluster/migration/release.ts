@@ -27,7 +27,7 @@ export interface ReleasesOptions extends Pick<ClusterContext, 'incarnation' | 'n
    */
   release(objects: ObjectIds, sequence: number): Promise<void>;
   /** Has the shards flush rows of objects, and writes them to the state. */
-  writeAnew(objects: ObjectIds): Promise<void>;
+  rewrite(objects: ObjectIds): Promise<void>;
   /** Resolves when each hub has delivered the events that this one has published so far, and the event log has them. */
   delivered(): Promise<void>;
   /** Resolves with the next record, when this hub has acquired something, or after a while. */
@@ -194,9 +194,9 @@ export class Releases {
   /** Hands partitions over in the state, without rows that are still this hub's. */
   async #releaseState(partitions: readonly number[]): Promise<void> {
     if (partitions.length === 0) return;
-    const { checkpoints, writeAnew } = this.#options;
+    const { checkpoints, rewrite } = this.#options;
     const misplaced = await checkpoints.misplacedIn(partitions);
-    if (misplaced.length > 0) await writeAnew(objectsOf(misplaced));
+    if (misplaced.length > 0) await rewrite(objectsOf(misplaced));
     await checkpoints.release(partitions);
   }
 }

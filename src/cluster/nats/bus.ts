@@ -176,12 +176,12 @@ export interface Replacement extends Omit<Append, 'bytes'> {
 }
 
 /**
- * Outcome of an append. `kept`: stored by a majority of the stream's servers, under `sequence`. `refused`: not stored, because
+ * Outcome of an append. `committed`: stored by a majority of the stream's servers, under `sequence`. `refused`: not stored, because
  * the last sequence was not the expected one. `full`: not stored, because the stream is full. `unknown`: no answer came in
  * time, so it may be stored already, or later.
  */
 export type Appended =
-  | { readonly at: 'kept'; readonly sequence: number }
+  | { readonly at: 'committed'; readonly sequence: number }
   | { readonly at: 'refused' }
   | { readonly at: 'full' }
   | { readonly at: 'unknown' };

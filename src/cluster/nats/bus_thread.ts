@@ -332,7 +332,7 @@ function appendedOf(answer: BusReply): { at: (typeof APPENDED)[number]; sequence
     readonly seq: number;
     readonly error?: { readonly code: number; readonly err_code: number; readonly description: string };
   };
-  if (error === undefined) return { at: 'kept', sequence };
+  if (error === undefined) return { at: 'committed', sequence };
   const { code, err_code: number, description: why } = error;
   if (WRONG_LAST_SEQUENCE.includes(number)) return { at: 'refused' };
   if (NO_ROOM.includes(number) || (number === STORE_FAILED && why.includes('maximum'))) return { at: 'full' };

@@ -52,7 +52,7 @@ export const EVENT = {
 } as const;
 
 export const ANSWERS = ['answered', 'noResponders', 'unanswered'] as const;
-export const APPENDED = ['kept', 'refused', 'full', 'unknown', 'wrong'] as const;
+export const APPENDED = ['committed', 'refused', 'full', 'unknown', 'wrong'] as const;
 
 /** Passes memory that appends refer to by the number `area`; without `memory`, that area is released. */
 export interface AreaMessage {

@@ -364,7 +364,7 @@ function appending(subject: string, bytes: readonly Uint8Array[]): { promise: Pr
     end(event) {
       const at = APPENDED[event.flags] ?? 'unknown';
       if (at === 'wrong') reject(new BusError(`Cannot append to "${subject}": ${textOf(event)}`));
-      else if (at === 'kept') resolve({ at, sequence: event.first });
+      else if (at === 'committed') resolve({ at, sequence: event.first });
       else resolve({ at });
     },
     lose: () => resolve({ at: 'unknown' }),

@@ -74,7 +74,7 @@ export class LocationQueues {
   #waitingBytes = 0;
   #forwarded = 0;
   #isClosed = false;
-  /** Holds the locations handed over since `kept` was last called. */
+  /** Holds the locations handed over since `committed` was last called. */
   readonly #handedOver = new Set<WaitingRequest>();
 
   constructor(options: LocationQueuesOptions) {
@@ -121,9 +121,9 @@ export class LocationQueues {
     else this.#split(run, (each, part) => this.#put(each, part));
   }
 
-  /** See OwnerClient.kept. */
+  /** See OwnerClient.committed. */
   // hot
-  kept(): Promise<void> | undefined {
+  committed(): Promise<void> | undefined {
     if (this.#handedOver.size === 0) return undefined;
     const own = Array.from(this.#handedOver, ({ done }) => done);
     this.#handedOver.clear();

@@ -20,7 +20,7 @@ export interface LocationTarget {
   /** Deletes the location of a provider. */
   forget(id: string): Promise<void> | undefined;
   /** Resolves when the locations handed over since the last call are processed and committed; undefined if there were none. */
-  kept(): Promise<void> | undefined;
+  committed(): Promise<void> | undefined;
 }
 
 export interface LocationRouterOptions extends Pick<ClusterContext, 'incarnation'> {
@@ -54,7 +54,7 @@ export class LocationRouter implements LocationTarget {
   #version = -1;
   #changes = 0;
   #isAllHere = false;
-  /** Whether the shards of this hub were given locations since the last call of `kept`. */
+  /** Whether the shards of this hub were given locations since the last call of `committed`. */
   #hasLocal = false;
   /** Number of locations since then that are served, and that each of `ownership.servers` serves if it is another hub. */
   #served = 0;
@@ -123,17 +123,17 @@ export class LocationRouter implements LocationTarget {
     return this.#isHere(id) ? local.forget(id) : remote.forget(id);
   }
 
-  kept(): Promise<void> | undefined {
+  committed(): Promise<void> | undefined {
     const { local, remote } = this.#options;
     this.#preferred = this.#servedMost();
-    const elsewhere = remote.kept();
-    const here = this.#hasLocal ? local.kept() : undefined;
+    const elsewhere = remote.committed();
+    const here = this.#hasLocal ? local.committed() : undefined;
     this.#hasLocal = false;
     return elsewhere === undefined || here === undefined ? (elsewhere ?? here) : allDone([elsewhere, here]);
   }
 
   /**
-   * Member id of the other hub that serves most of the locations between the last two calls of `kept`, once; undefined if none
+   * Member id of the other hub that serves most of the locations between the last two calls of `committed`, once; undefined if none
    * does.
    */
   takePreferred(): string | undefined {

@@ -44,9 +44,9 @@ export class RemoteShards {
     return this.#ownerClient.isClear();
   }
 
-  /** See OwnerClient.kept. */
-  kept(): Promise<void> | undefined {
-    return this.#ownerClient.kept();
+  /** See OwnerClient.committed. */
+  committed(): Promise<void> | undefined {
+    return this.#ownerClient.committed();
   }
 
   /** Takes a checked location. Hot path. */

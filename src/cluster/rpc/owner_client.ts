@@ -75,8 +75,8 @@ export class OwnerClient {
    * A caller that hands over locations calls this in the same turn, so it waits only for its own. Rejects with the error of
    * their owner, and with HUB_UNAVAILABLE if they could not be handed over in time. Some of them may have been taken then.
    */
-  kept(): Promise<void> | undefined {
-    return this.#queues.kept();
+  committed(): Promise<void> | undefined {
+    return this.#queues.committed();
   }
 
   /**

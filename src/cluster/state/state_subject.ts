@@ -14,7 +14,7 @@ import { packState, type StateHead, unpackState } from './state_message.ts';
  *
  *   result    | meaning                                   | action
  *   ----------+-------------------------------------------+-----------------------------------------------------------
- *   kept      | a majority has it                         | the next message
+ *   committed | a majority has it                         | the next message
  *   unknown   | it may be stored already, or later        | repeat it: at most one of both is stored
  *   full      | no room                                   | repeat it a moment later
  *   busy      | the queue of the bus is full              | repeat it a moment later
@@ -67,7 +67,7 @@ export class StateSubject implements ReadSubject {
         if (found !== undefined) this.#checkEarlier(found, epoch);
         const expects = { lastOfSubject: found?.sequence ?? 0 };
         const appended = await tried(bus.append({ ...this.#place, bytes, expects, timeoutMs: TRY_MS }));
-        if (appended.at === 'kept') return this.#claimed(epoch, appended.sequence);
+        if (appended.at === 'committed') return this.#claimed(epoch, appended.sequence);
         if (appended.at === 'full' || appended.at === 'busy') this.#options.refused(appended.at);
       }
       await this.#pause();
@@ -114,23 +114,23 @@ export class StateSubject implements ReadSubject {
   async #keep(bytes: Uint8Array, attempt: (expects: Expectation) => Promise<Appended>): Promise<void> {
     for (;;) {
       const appended = await tried(attempt({ lastOfSubject: this.#last }));
-      if (appended.at === 'kept') {
+      if (appended.at === 'committed') {
         this.#last = appended.sequence;
         return;
       }
       this.#options.check();
-      if (appended.at === 'refused' && (await this.#isKept(bytes))) return;
+      if (appended.at === 'refused' && (await this.#isCommitted(bytes))) return;
       if (appended.at === 'full' || appended.at === 'busy') this.#options.refused(appended.at);
       await this.#pause();
     }
   }
 
   /** Whether the refused message is stored. Throws if the last message is another one. */
-  async #isKept(bytes: Uint8Array): Promise<boolean> {
+  async #isCommitted(bytes: Uint8Array): Promise<boolean> {
     const found = await lastOf(this.#options.bus, this.#place);
     this.#options.check();
     if (found === 'nothing' || found?.sequence === this.#last) return false;
-    if (found === undefined) throw new Error(`${this.#what} is empty: message ${this.#last} was kept there`);
+    if (found === undefined) throw new Error(`${this.#what} is empty: message ${this.#last} was stored there`);
     if (!isSame(found.bytes, bytes)) {
       const { by, epoch, number } = unpackState(found.bytes);
       this.#checkOwn({ by, epoch });

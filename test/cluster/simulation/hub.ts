@@ -195,7 +195,7 @@ export class SimulatedHub {
     const { ticker, entities, shards, zoneMoves, collisions } = this.parts;
     ticker.stop();
     await entities.settled();
-    await shards.kept().catch(() => undefined);
+    await shards.committed().catch(() => undefined);
     await zoneMoves.close();
     await shards.settled().catch(() => undefined);
     await collisions.settled().catch(() => undefined);

@@ -47,10 +47,10 @@ export type Departure = Pick<Arrival, 'at' | 'which'>;
 export function keptSteps(
   incarnation: string,
   rans: readonly TimedRan[],
-  { kept, evaluated }: { readonly kept: ReadonlySet<string>; readonly evaluated: number },
+  { committed, evaluated }: { readonly committed: ReadonlySet<string>; readonly evaluated: number },
 ) {
-  const isKept = ({ record }: Ran): boolean => record !== undefined && kept.has(record);
-  const last = rans.findLastIndex(isKept);
+  const isCommitted = ({ record }: Ran): boolean => record !== undefined && committed.has(record);
+  const last = rans.findLastIndex(isCommitted);
   const unpacked = ({ batch, atMs, order }: TimedRan): KeptStep => ({
     ...unpackBatch(lend(batch)),
     incarnation,
@@ -67,8 +67,8 @@ export function keptSteps(
   };
   const released = behind.map((step) => ({ ...step, items: step.items.filter(isPublished) }));
   const begun = steps.findIndex((step) => arrivalsIn(step).length > 0);
-  const hasGap = rans.slice(begun + 1, Math.max(last, 0)).some((ran) => ran.record !== undefined && !isKept(ran));
-  const processed = speedsIn(rans.filter(isKept).map(unpacked));
+  const hasGap = rans.slice(begun + 1, Math.max(last, 0)).some((ran) => ran.record !== undefined && !isCommitted(ran));
+  const processed = speedsIn(rans.filter(isCommitted).map(unpacked));
   const idle = speedsIn(rans.filter(({ record }) => record === undefined).map(unpacked));
   return { steps, hasGap, released: released.filter(({ items }) => items.length > 0), processed, idle };
 }

@@ -327,24 +327,31 @@ class Simulation {
     const wrong = (what: string): void => this.#wrong(what);
     const processed: ProcessedLocation[] = [];
     const idle = new Set<number>();
-    const kept: KeptStep[] = [];
+    const committed: KeptStep[] = [];
     for (const [key, rans] of this.#rans) {
       const [incarnation = '', shard] = key.split(' ');
-      const journaled = { kept: this.#network.steps(incarnation), evaluated: this.#network.evaluated(incarnation) };
+      const journaled = {
+        committed: this.#network.steps(incarnation),
+        evaluated: this.#network.evaluated(incarnation),
+      };
       const { steps, hasGap, released, ...locations } = keptSteps(incarnation, rans, journaled);
       if (hasGap) wrong(`${incarnation} has stored a step of shard ${shard} after one that it has not stored`);
       processed.push(...locations.processed.map((speed) => ({ speed, incarnation })));
       for (const speed of locations.idle) idle.add(speed);
-      kept.push(...steps, ...released);
+      committed.push(...steps, ...released);
     }
-    kept.sort((a, b) => a.order - b.order);
+    committed.sort((a, b) => a.order - b.order);
     checkLocations(this.#clients.sent, { processed, idle }, wrong);
     checkIds(this.#observed, wrong);
-    const timelines = timelinesOf(kept, [...ALL.providers, ...ALL.trackables], ownersAt(this.#network.config, ALL));
+    const timelines = timelinesOf(
+      committed,
+      [...ALL.providers, ...ALL.trackables],
+      ownersAt(this.#network.config, ALL),
+    );
     // One of several shards only receives changes that concern it, so its configuration may be old.
-    if (this.#shards === 1) checkOwners(kept, this.#network.config, wrong);
+    if (this.#shards === 1) checkOwners(committed, this.#network.config, wrong);
     checkTakeovers(timelines, (incarnation) => this.#network.sealedAtMs(incarnation), wrong);
-    const oracle = this.#shards === 1 ? await Oracle.of(kept, timelines) : undefined;
+    const oracle = this.#shards === 1 ? await Oracle.of(committed, timelines) : undefined;
     if (oracle !== undefined) checkEvents(this.#observed, oracle, wrong);
     await this.#checkLog(oracle);
     await this.#checkStates(oracle);

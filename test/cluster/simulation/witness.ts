@@ -62,7 +62,7 @@ export class WitnessedCluster extends SimulatedCluster {
     const append = stream.append.bind(stream);
     stream.append = (entry) => {
       const appended = append(entry);
-      if (appended.at !== 'kept') return appended;
+      if (appended.at !== 'committed') return appended;
       const [, kind, incarnation = '', place = ''] = entry.subject.split('.');
       for (const bytes of entry.messages) {
         if (kind === 'cfg') this.#apply(unpackRecord(lend(bytes), appended.sequence).body);

@@ -89,7 +89,7 @@ export class Recording {
         return undefined;
       },
       publishProximity: () => undefined,
-      kept: () => undefined,
+      committed: () => undefined,
       scanner: new LocationScanner({ nameBytes: 1024, propertiesBytes: 65_536 }),
       canTakeScanned: () => true,
       location: (location, times) => void this.#waiting.push(this.#packer.pack(location, ++this.#seq, times)),

@@ -146,14 +146,14 @@ test('A store recovers by itself when its connections are cut', { skip }, async 
   proxy.isDown = true;
   proxy.cut();
   const commit = () => store.commit(batch({ entities: [zone('b')], rows: [row(2)] }));
-  const isKept = () =>
+  const isCommitted = () =>
     commit().then(
       () => true,
       () => false,
     );
-  assert.equal(await isKept(), false);
+  assert.equal(await isCommitted(), false);
   proxy.isDown = false;
-  while (!(await isKept())) await new Promise((resolve) => setTimeout(resolve, 50));
+  while (!(await isCommitted())) await new Promise((resolve) => setTimeout(resolve, 50));
   const kept = await store.load();
   assert.deepEqual([kept.entities, kept.rows], [[zone('a'), zone('b')], [row(2)]]);
   assert.deepEqual(

@@ -6,36 +6,36 @@ import { packedRows } from '../../src/wire/store_messages.ts';
 import { T0 } from '../support/shard_harness.ts';
 import { fenceAround, meters, RunningShards, type Reported, trackable } from './running_shards.ts';
 
-test('kept resolves when the rows of all earlier items are stored, however many batches that takes', async (t) => {
-  const kept = new Map<string, StoredRow>();
+test('Shards.committed resolves when the rows of all earlier items are stored, however many batches that takes', async (t) => {
+  const stored = new Map<string, StoredRow>();
   const running = new RunningShards({
     shards: 2,
     batchMax: 3,
     beforeStore: (rows) => {
-      for (const row of rows) kept.set(row.id, row);
+      for (const row of rows) stored.set(row.id, row);
       return undefined;
     },
   });
   t.after(() => running.close());
   for (let round = 0; round < 5; round++) {
     for (let index = 0; index < 30; index++) running.location(`tag ${index}`, meters(round, index));
-    const done = running.shards.kept();
-    // These may or may not be stored when `kept` resolves.
+    const done = running.shards.committed();
+    // These may or may not be stored when `committed` resolves.
     for (let index = 0; index < 30; index++) running.location(`later ${index}`, meters(round, index));
     await done;
     for (let index = 0; index < 30; index++) {
-      const row = kept.get(`tag ${index}`);
+      const row = stored.get(`tag ${index}`);
       assert.ok(row?.kind === 'provider' && row.gone !== true);
       assert.deepEqual(coordinatesOf(row.location), meters(round, index));
     }
   }
 });
 
-test('kept rejects when rows cannot be stored', async (t) => {
+test('Shards.committed rejects when rows cannot be stored', async (t) => {
   const running = new RunningShards({ shards: 1, beforeStore: () => Promise.reject(new Error('the disk is full')) });
   t.after(() => running.close());
   running.location('tag', meters(0, 0));
-  await assert.rejects(running.shards.kept(), { message: 'the disk is full' });
+  await assert.rejects(running.shards.committed(), { message: 'the disk is full' });
 });
 
 test('A shard without changes emits no rows', async (t) => {
@@ -49,9 +49,9 @@ test('A shard without changes emits no rows', async (t) => {
   });
   t.after(() => running.close());
   running.location('tag', meters(0, 0));
-  await running.shards.kept();
+  await running.shards.committed();
   assert.equal(commits, 1);
-  await running.shards.kept();
+  await running.shards.committed();
   assert.equal(commits, 1);
 });
 
