@@ -53,19 +53,19 @@ export class Collisions {
 
   step(batch: CollisionBatch): CollisionReply {
     for (const [id, zone] of batch.zones) this.#zones.set(id, zone);
-    const { nowMs, variants, setBacks, watermark, others, isShared, step } = batch;
+    const { nowMs, variants, clockSteps, watermark, others, isShared, step } = batch;
     if (batch.restore === undefined) for (const packed of batch.motions) this.#merge.add(unpackMotions(packed));
-    const timed = (other: RemoteHubMotions) => timesOf(other, others?.clockMs ?? nowMs, setBacks ?? []);
+    const timed = (other: RemoteHubMotions) => timesOf(other, others?.clockMs ?? nowMs, clockSteps ?? []);
     const news = (others?.hubs ?? []).map((other) => ({ ...other, motions: unpacked(other.motions, timed(other)) }));
     if (batch.restore === undefined) for (const { hub, motions } of news) this.#add(this.#otherOf(hub), motions);
     else this.#restore(batch, batch.restore, news);
     const own = this.#merge.take(watermark);
     if (others === undefined && this.#hubs.waiting === 0) {
-      const outcome = this.#stage.step({ nowMs, motions: own, setBacks, variants, isShared, step });
+      const outcome = this.#stage.step({ nowMs, motions: own, clockSteps, variants, isShared, step });
       return { ...outcome, waiting: this.#merge.waiting };
     }
     const motions = this.#ofAll(own, others);
-    const outcome = this.#stage.step({ nowMs, motions, setBacks, variants, isShared, step });
+    const outcome = this.#stage.step({ nowMs, motions, clockSteps, variants, isShared, step });
     return { ...outcome, waiting: this.#waiting, finished: this.#finished(watermark) };
   }
 
@@ -114,7 +114,7 @@ export class Collisions {
   }
 
   #restore(
-    { nowMs, motions, others, setBacks }: CollisionBatch,
+    { nowMs, motions, others, clockSteps }: CollisionBatch,
     { fromSeq, done, others: ofOthers = [], ...known }: CollisionRestore,
     news: readonly News[],
   ): void {
@@ -130,7 +130,7 @@ export class Collisions {
     for (const other of news) {
       const known = this.#otherOf(other.hub);
       const before = ofOthers.find(({ hub }) => hub === other.hub)?.done ?? [];
-      finished.push(...unpacked(before, timesOf(other, others?.clockMs ?? nowMs, setBacks ?? [])));
+      finished.push(...unpacked(before, timesOf(other, others?.clockMs ?? nowMs, clockSteps ?? [])));
       finished.push(...other.motions.filter(({ seq }) => seq < known.fromSeq));
       this.#add(known, other.motions);
       ahead.push(...known.merge.motions);
@@ -152,16 +152,16 @@ function unpacked(packs: readonly Uint8Array[], timed: (motion: Motion) => Motio
  * current time.
  */
 function timesOf(
-  { setBacks, behindMs }: Omit<RemoteHubMotions, 'motions'>,
+  { clockSteps, behindMs }: Omit<RemoteHubMotions, 'motions'>,
   nowMs: number,
   own: readonly ClockStep[],
 ): (motion: Motion) => Motion {
-  const isSame = behindMs === 0 && setBacks.length === 0 && own.length === 0;
+  const isSame = behindMs === 0 && clockSteps.length === 0 && own.length === 0;
   // hot
   return (motion) => {
     if (isSame && motion.receivedMs <= nowMs) return motion;
-    const receivedMs = Math.min(monotonicTime(wallClockTime(motion.receivedMs, setBacks), own) + behindMs, nowMs);
+    const receivedMs = Math.min(monotonicTime(wallClockTime(motion.receivedMs, clockSteps), own) + behindMs, nowMs);
     if (motion.kind === 'gone') return { ...motion, receivedMs };
-    return { ...motion, receivedMs, eventTimeMs: eventTime(wallClockOfEventTime(motion.eventTimeMs, setBacks), own) };
+    return { ...motion, receivedMs, eventTimeMs: eventTime(wallClockOfEventTime(motion.eventTimeMs, clockSteps), own) };
   };
 }

@@ -33,17 +33,17 @@ export function shardReply(
 
 /** Returns released state as the record for another hub. */
 function releasedRecord(
-  { nowMs, setBacks = NO_CLOCK_STEPS }: StepBatch,
+  { nowMs, clockSteps = NO_CLOCK_STEPS }: StepBatch,
   { id, sequence, config, effects }: ReleasedState,
 ): ReleasedRecord {
   if (look(effects).length === 0) return { id, record: undefined };
-  const packed = packReleased({ nowMs, config, setBacks, sequence, effects });
+  const packed = packReleased({ nowMs, config, clockSteps, sequence, effects });
   return { id, record: lend(storedRecord(packed, compressed)) };
 }
 
 /** Returns the record of a step; undefined if it has changed nothing. */
 function recordOf(
-  { nowMs, items, setBacks = NO_CLOCK_STEPS, position }: StepBatch,
+  { nowMs, items, clockSteps = NO_CLOCK_STEPS, position }: StepBatch,
   bytes: Borrowed,
   {
     effects,
@@ -53,7 +53,7 @@ function recordOf(
 ): Borrowed | undefined {
   if (look(effects).length === 0) return undefined;
   const batch = items.some(({ kind }) => kind === 'location') ? bytes : NOTHING;
-  const step = packStep({ ...recordedWith, nowMs, setBacks, batch, effects });
+  const step = packStep({ ...recordedWith, nowMs, clockSteps, batch, effects });
   const record = position === undefined ? step : withFenceEvents(step, { ...position, events: fenceEvents });
   return lend(storedRecord(record, compressed));
 }

@@ -134,10 +134,10 @@ function run(found: Found, access: Access, { hub, turns, reply }: Api): HttpRepl
   if (route.bodyMaxBytes !== undefined) checkSize(look(request.body), route.bodyMaxBytes);
   const handle = (body: unknown): HttpReply | Promise<HttpReply> => {
     if (limited !== undefined) checkBodyOwned(route, limited, body);
-    const sight = readable && new Visibility(readable, siteOf(hub.entities));
+    const visibility = readable && new Visibility(readable, siteOf(hub.entities));
     const token = bearerToken(request.header('authorization'));
     const by = () => authorOf(request, access.subject);
-    return route.handle({ version, path, id, query, body, token, owned, sight, by, reply, client: request }, hub);
+    return route.handle({ version, path, id, query, body, token, owned, visibility, by, reply, client: request }, hub);
   };
   if (route.body === undefined) return handle(undefined);
   if (route.text || route.unread) return handle(textOf(look(request.body)));

@@ -34,20 +34,20 @@ const KINDS: Readonly<Partial<Record<Resource, Kind>>> = {
 export function admitNames(
   naming: ReferenceSource,
   change: { readonly before: object | undefined; readonly after: unknown },
-  { sight }: Pick<ApiCall, 'sight'>,
+  { visibility }: Pick<ApiCall, 'visibility'>,
 ): void {
-  if (sight !== undefined) checkNewNames(naming, change, sight);
+  if (visibility !== undefined) checkNewNames(naming, change, visibility);
 }
 
 /** The same for locations and proximities: coordinates in a moving zone would reveal its position. hot */
 export function admitSources(
   naming: 'location' | 'proximity',
   values: readonly unknown[],
-  { sight }: Pick<ApiCall, 'sight'>,
+  { visibility }: Pick<ApiCall, 'visibility'>,
   { entities }: ApiDeps,
 ): void {
-  if (sight === undefined || !entities.hasMobileZones) return;
-  for (const after of values) checkNewNames(naming, { before: undefined, after }, sight);
+  if (visibility === undefined || !entities.hasMobileZones) return;
+  for (const after of values) checkNewNames(naming, { before: undefined, after }, visibility);
 }
 
 /**
@@ -56,15 +56,15 @@ export function admitSources(
  */
 export async function editSeen<K extends Kind>(
   kind: K,
-  { id, sight }: Pick<ApiCall, 'id' | 'sight'>,
+  { id, visibility }: Pick<ApiCall, 'id' | 'visibility'>,
   { entities, revise, options }: Editing<K>,
 ): Promise<EntityMap[K]> {
-  if (sight === undefined) return entities.edit(kind, id, revise, options);
+  if (visibility === undefined) return entities.edit(kind, id, revise, options);
   let kept: readonly string[] = [];
   const reviseSeen = (before: EntityMap[K]): unknown => {
     kept = [];
     const after = revise(before);
-    const whole = withHidden(kind, before, after, sight);
+    const whole = withHidden(kind, before, after, visibility);
     kept = whole === after ? [] : membersThatDiffer(whole as Members, after as Members);
     return whole;
   };
@@ -92,34 +92,37 @@ function membersThatDiffer(one: Members, other: Members): readonly string[] {
 
 /** Looks up the zones whose position the token of a call may know. */
 export function zonesSeen(
-  { sight }: Pick<ApiCall, 'sight'>,
+  { visibility }: Pick<ApiCall, 'visibility'>,
   { entities }: ApiDeps,
 ): (idOrForeignId: string) => Zone | undefined {
-  return (name) => (sight?.seesPlaceOf(name) === false ? undefined : entities.zoneBy(name));
+  return (name) => (visibility?.seesPlaceOf(name) === false ? undefined : entities.zoneBy(name));
 }
 
 /** The JSON of an entity, redacted for the token of a call. */
-export function seenText(kind: Kind, text: string, { sight }: Pick<ApiCall, 'sight'>): string {
-  return sight === undefined ? text : (redactor(sight, kind, 'plain')?.(text) ?? text);
+export function seenText(kind: Kind, text: string, { visibility }: Pick<ApiCall, 'visibility'>): string {
+  return visibility === undefined ? text : (redactor(visibility, kind, 'plain')?.(text) ?? text);
 }
 
 /** Function that redacts the answers of the shards for the token of a call; undefined if nothing is redacted. */
-export function cutOf(query: Query, { sight }: Pick<ApiCall, 'sight'>): ((text: string) => string) | undefined {
+export function cutOf(
+  query: Query,
+  { visibility }: Pick<ApiCall, 'visibility'>,
+): ((text: string) => string) | undefined {
   if (!('view' in query)) return undefined;
   const naming = query.ask.includes('motion') ? 'motion' : 'location';
-  return redactor(sight, naming, query.view.geojson === true ? 'feature' : 'plain');
+  return redactor(visibility, naming, query.view.geojson === true ? 'feature' : 'plain');
 }
 
 /** Queries the shards for a call. The answers are redacted. */
 export async function answersTo(
   query: Query,
-  { sight }: Pick<ApiCall, 'sight'>,
+  { visibility }: Pick<ApiCall, 'visibility'>,
   hub: ApiDeps,
 ): Promise<readonly QueryResult[]> {
   const answers = await hub.read(query);
-  if (sight === undefined || !('view' in query)) return answers;
-  const cut = cutOf(query, { sight });
-  const isWanted = query.ask === 'trackable_locations' ? (text: string) => isOfSeen(text, sight) : () => true;
+  if (visibility === undefined || !('view' in query)) return answers;
+  const cut = cutOf(query, { visibility });
+  const isWanted = query.ask === 'trackable_locations' ? (text: string) => isOfSeen(text, visibility) : () => true;
   return answers.map((answer) => {
     if ('texts' in answer) {
       const texts = answer.texts.filter(isWanted);
@@ -131,11 +134,11 @@ export async function answersTo(
 }
 
 /** Locations of individual providers belong to them, and are not the location of their trackable. */
-function isOfSeen(text: string, sight: Visibility): boolean {
+function isOfSeen(text: string, visibility: Visibility): boolean {
   const location = JSON.parse(text) as {
     readonly properties?: { readonly provider_id?: string };
     provider_id?: string;
   };
   const id = location.provider_id ?? location.properties?.provider_id;
-  return id !== undefined && sight.sees(['provider_id'], id);
+  return id !== undefined && visibility.sees(['provider_id'], id);
 }

@@ -57,9 +57,9 @@ export function onlyOwned<T extends { readonly id: string }>(
 export function onlyReadable<T extends { readonly id: string }>(
   list: readonly T[],
   resource: Resource,
-  sight: Visibility | undefined,
+  visibility: Visibility | undefined,
 ): readonly T[] {
-  return sight === undefined ? list : list.filter(({ id }) => sight.sees([resource], id));
+  return visibility === undefined ? list : list.filter(({ id }) => visibility.sees([resource], id));
 }
 
 /** Limits of a query to the shards: the ids of existing entities, in the spelling of their creation. */

@@ -24,7 +24,7 @@ export interface ApiCall<Parameters = unknown> {
   /** Limits lists to these entities; undefined: no limit. */
   readonly owned: OwnedEntities | undefined;
   /** Entities that the body may reference, and the reply may contain; undefined: all. */
-  readonly sight: Visibility | undefined;
+  readonly visibility: Visibility | undefined;
   readonly reply: ReplyFactory;
   /** Returns the author of changes. Call it before the request is answered. */
   by(): Author;

@@ -56,10 +56,10 @@ export async function searched(query: Omit<SearchQuery, 'most' | 'from'>, most: 
 export function searchJson(
   { kind, near }: Pick<SearchQuery, 'kind' | 'near'>,
   { found, isComplete }: Awaited<ReturnType<typeof searched>>,
-  { sight }: Pick<ApiCall, 'sight'>,
+  { visibility }: Pick<ApiCall, 'visibility'>,
 ): string {
   const [member, naming] = kind === 'trackable' ? (['motion', 'motion'] as const) : (['location', 'location'] as const);
-  const cut = redactor(sight, naming, 'plain') ?? ((json: string) => json);
+  const cut = redactor(visibility, naming, 'plain') ?? ((json: string) => json);
   const matches = found.map(({ distance, json }) => {
     const meters = near === undefined ? '' : `"distance":${Math.round(distance * 1000) / 1000},`;
     return `{${meters}"${member}":${cut(json)}}`;

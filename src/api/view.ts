@@ -40,14 +40,14 @@ export interface ViewQuery {
 /** The parts of a call that determine its view. */
 interface Viewing {
   readonly query: ViewQuery;
-  readonly sight: Visibility | undefined;
+  readonly visibility: Visibility | undefined;
 }
 
 /**
  * The requested view. `zone_id` only applies to crs local. Throws HUB_BAD_REQUEST for an unsupported crs and for an
  * unknown zone_id, and HUB_NOT_AUTHORIZED for a zone whose position the token may not know.
  */
-export function viewOf({ query, sight }: Viewing, { entities }: { readonly entities: Entities }): View {
+export function viewOf({ query, visibility }: Viewing, { entities }: { readonly entities: Entities }): View {
   const crs = query.crs ?? 'EPSG:4326';
   if (!isCrs(crs)) throw hubError('not_a_crs', { path: 'crs', found: show(crs) });
   const view = { crs, geojson: query.geojson === true };
@@ -57,6 +57,6 @@ export function viewOf({ query, sight }: Viewing, { entities }: { readonly entit
   if (zone === undefined) {
     throw hubError('unknown_zone', { path: 'zone_id', found: show(name) });
   }
-  checkZonePlace('zone_id', zone.id, sight);
+  checkZonePlace('zone_id', zone.id, visibility);
   return { ...view, zoneId: zone.id };
 }

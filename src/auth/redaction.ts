@@ -17,18 +17,20 @@ const AROUND = {
  * derived from them. Undefined if nothing needs redaction.
  */
 export function redactor(
-  sight: Visibility | undefined,
+  visibility: Visibility | undefined,
   naming: ReferenceSource,
   form: keyof typeof AROUND,
 ): ((text: string) => string) | undefined {
-  if (sight === undefined) return undefined;
-  const places = REFERENCE_PATHS[naming].filter(({ of }) => of.length > 0 && !of.every((kind) => sight.seesAll(kind)));
+  if (visibility === undefined) return undefined;
+  const places = REFERENCE_PATHS[naming].filter(
+    ({ of }) => of.length > 0 && !of.every((kind) => visibility.seesAll(kind)),
+  );
   const hasFence = naming === 'fence_event' && form === 'collection';
   if (places.length === 0 && !hasFence) return undefined;
   const around = AROUND[form];
   return (text) => {
-    const cut = places.reduce((left, place) => cutAt(place, { text: left, around, sight }), text);
-    return hasFence ? withoutPlace(cut, sight) : cut;
+    const cut = places.reduce((left, place) => cutAt(place, { text: left, around, visibility }), text);
+    return hasFence ? withoutPlace(cut, visibility) : cut;
   };
 }
 
@@ -36,15 +38,15 @@ export function redactor(
  * Merges an update with the values hidden from the client, so that reading, changing and writing back an entity loses
  * nothing. A new value at the path of a hidden member replaces it.
  */
-export function withHidden(naming: ReferenceSource, before: object, after: unknown, sight: Visibility): unknown {
+export function withHidden(naming: ReferenceSource, before: object, after: unknown, visibility: Visibility): unknown {
   if (!isObject(after)) return after;
   let whole: object = after;
   for (const place of REFERENCE_PATHS[naming]) {
     if (place.isOurs === true || place.of.length === 0) continue;
-    const hidden = namesOf(place, before).flatMap(({ id }) => (sight.sees(place.of, id) ? [] : [id]));
+    const hidden = namesOf(place, before).flatMap(({ id }) => (visibility.sees(place.of, id) ? [] : [id]));
     if (hidden.length > 0) whole = withNames(whole, place, hidden);
     // As long as the hidden reference exists, the values derived from it are restored as well.
-    if (namesOf(place, whole).some(({ id }) => isHidden(place, id, sight))) {
+    if (namesOf(place, whole).some(({ id }) => isHidden(place, id, visibility))) {
       for (const path of place.hides ?? []) {
         const kept = memberAt(before, path);
         if (kept != null && memberAt(whole, path) == null) whole = withMember(whole, path, kept);
@@ -57,18 +59,18 @@ export function withHidden(naming: ReferenceSource, before: object, after: unkno
 interface Cutting {
   readonly text: string;
   readonly around: readonly string[];
-  readonly sight: Visibility;
+  readonly visibility: Visibility;
 }
 
-function cutAt(place: ReferencePath, { text, around, sight }: Cutting): string {
+function cutAt(place: ReferencePath, { text, around, visibility }: Cutting): string {
   const { path, of, hides = [] } = place;
   const isList = path.at(-1) === '*';
   const element = path.lastIndexOf('*');
   let hidden = false;
   const keeps = (id: unknown): boolean => {
     if (typeof id !== 'string' || isUnset(id)) return !isList;
-    hidden ||= isHidden(place, id, sight);
-    return sight.sees(of, id);
+    hidden ||= isHidden(place, id, visibility);
+    return visibility.sees(of, id);
   };
   const at = [...around, ...(element < 0 ? path : path.slice(0, isList ? -1 : element + 1))];
   let cut = replacedIn(text, at, (found) => {
@@ -86,15 +88,15 @@ function cutAt(place: ReferencePath, { text, around, sight }: Cutting): string {
 /**
  * Whether a reference must be hidden, because its target is invisible or is a zone that follows an invisible object.
  */
-function isHidden({ of }: ReferencePath, id: string, sight: Visibility): boolean {
-  return !sight.sees(of, id) || (of.includes('zone_id') && !sight.seesPlaceOf(id));
+function isHidden({ of }: ReferencePath, id: string, visibility: Visibility): boolean {
+  return !visibility.sees(of, id) || (of.includes('zone_id') && !visibility.seesPlaceOf(id));
 }
 
 /** Hides a fence together with its zone and the geometry of its Feature. */
-function withoutPlace(text: string, sight: Visibility): string {
+function withoutPlace(text: string, visibility: Visibility): string {
   let hidden = false;
   replacedIn(text, [...AROUND.collection, 'fence_id'], (found) => {
-    hidden ||= !sight.seesPlaceOfFence(String(JSON.parse(found)));
+    hidden ||= !visibility.seesPlaceOfFence(String(JSON.parse(found)));
     return found;
   });
   return hidden ? replacedIn(text, ['features', '*', 'geometry'], () => 'null') : text;

@@ -14,29 +14,29 @@ import type { Visibility } from './visibility.ts';
 export function checkNewNames(
   naming: ReferenceSource,
   { before, after }: { readonly before: object | undefined; readonly after: unknown },
-  sight: Visibility,
+  visibility: Visibility,
 ): void {
   for (const place of REFERENCE_PATHS[naming]) {
     if (place.isOurs === true) continue;
     const known = new Set(before === undefined ? [] : namesOf(place, before).map(({ id }) => idKey(id)));
     for (const { field, id } of namesOf(place, after)) {
-      if (!known.has(idKey(id)) && !mayName(place, id, sight)) throw unreadable(field, place, id);
+      if (!known.has(idKey(id)) && !mayName(place, id, visibility)) throw unreadable(field, place, id);
     }
   }
 }
 
 /** Throws HUB_NOT_AUTHORIZED unless the token may know the position of the zone to which a field refers. */
-export function checkZonePlace(field: string, zoneName: string, sight: Visibility | undefined): void {
-  if (sight?.seesPlaceOf(zoneName) === false) throw unreadable(field, { of: [] }, zoneName);
+export function checkZonePlace(field: string, zoneName: string, visibility: Visibility | undefined): void {
+  if (visibility?.seesPlaceOf(zoneName) === false) throw unreadable(field, { of: [] }, zoneName);
 }
 
 /** Like checkZonePlace, for the outline of a zone, which may reveal the positions of its anchors. */
-export function checkZoneOutline(field: string, zone: Zone, sight: Visibility | undefined): void {
-  checkZonePlace(field, zone.id, sight);
+export function checkZoneOutline(field: string, zone: Zone, visibility: Visibility | undefined): void {
+  checkZonePlace(field, zone.id, visibility);
   const anchors = REFERENCE_PATHS.zone
     .filter(({ of }) => of.includes('anchor_id'))
     .flatMap((place) => namesOf(place, zone));
-  if (sight === undefined || anchors.every(({ id }) => sight.sees(['anchor_id'], id))) return;
+  if (visibility === undefined || anchors.every(({ id }) => visibility.sees(['anchor_id'], id))) return;
   throw hubError('unreadable_anchors', { path: field, found: show(zone.id) });
 }
 
@@ -44,13 +44,13 @@ export function checkZoneOutline(field: string, zone: Zone, sight: Visibility | 
 export function checkName(
   field: string,
   { of, id }: Pick<ReferencePath, 'of'> & { readonly id: string },
-  sight: Visibility,
+  visibility: Visibility,
 ): void {
-  if (!sight.sees(of, id)) throw unreadable(field, { of }, id);
+  if (!visibility.sees(of, id)) throw unreadable(field, { of }, id);
 }
 
-function mayName({ of }: ReferencePath, id: string, sight: Visibility): boolean {
-  return of.length === 0 ? sight.seesPlaceOf(id) : sight.sees(of, id);
+function mayName({ of }: ReferencePath, id: string, visibility: Visibility): boolean {
+  return of.length === 0 ? visibility.seesPlaceOf(id) : visibility.sees(of, id);
 }
 
 function unreadable(field: string, { of }: Pick<ReferencePath, 'of'>, id: string): HubError {

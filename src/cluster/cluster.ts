@@ -4,7 +4,7 @@ import { type ClusterOptions, ClusterParts } from './cluster_parts.ts';
 import type { ClusterRole, ClusterStatus } from './cluster_status.ts';
 import type { ClusterMotions } from './collisions/cluster_motions.ts';
 import type { ClusterConfig } from './config/cluster_config.ts';
-import { type ForeignChange, settingsIn } from './config/config_changes.ts';
+import { type ConfigChange, settingsIn } from './config/config_changes.ts';
 import type { AppliedRecord } from './config/config_log.ts';
 import { type ConfigState, isSettled } from './config/config_state.ts';
 import type { Repartitioned } from './config/object_partitions.ts';
@@ -146,7 +146,7 @@ export class Cluster {
     const catchUp = (): void => {
       for (const { sequence, changes } of recent) {
         config.configured = sequence;
-        handlers.foreign(changes);
+        handlers.remoteChanges(changes);
       }
     };
     return { entities, catchUp };
@@ -209,7 +209,7 @@ export class Cluster {
   }
 
   /** Reports the changes of a record to the other parts of this hub, once they have the entities. */
-  #report({ sequence, body, isOwn }: AppliedRecord, changes: readonly ForeignChange[]): void {
+  #report({ sequence, body, isOwn }: AppliedRecord, changes: readonly ConfigChange[]): void {
     const { config } = this;
     const handlers = this.#handlers;
     if (handlers === undefined) {
@@ -218,7 +218,7 @@ export class Cluster {
     }
     config.configured = sequence;
     if (isOwn && changes.length > 0) handlers.committed();
-    else handlers.foreign(changes);
+    else handlers.remoteChanges(changes);
     for (const [name, text] of settingsIn(body)) handlers.setting(name, text);
   }
 
@@ -317,7 +317,7 @@ export class Cluster {
    * first. `settings` are stored with them. Rejects with HUB_UNAVAILABLE if they would move objects and earlier migrations do not
    * complete in time.
    */
-  commit(changes: readonly ForeignChange[], settings: readonly SettingText[] = []): Promise<'overtaken' | undefined> {
+  commit(changes: readonly ConfigChange[], settings: readonly SettingText[] = []): Promise<'overtaken' | undefined> {
     return this.#parts.commits.commit(changes, settings);
   }
 

@@ -3,7 +3,7 @@ import type { CarriedRpc } from '../rpc/carrier.ts';
 import type { ClusterContext } from './context.ts';
 import { Channel } from './channel/channel.ts';
 import { ClusterMotions, type LocalStage } from './collisions/cluster_motions.ts';
-import type { ForeignChange } from './config/config_changes.ts';
+import type { ConfigChange } from './config/config_changes.ts';
 import type { AppliedRecord } from './config/config_log.ts';
 import { acquisitions, type ConfigState } from './config/config_state.ts';
 import type { EntityText } from './config/snapshot_messages.ts';
@@ -19,7 +19,7 @@ export interface ClusterHandlers extends MigrationHandlers {
   /**
    * Reports the changes of a record that does not belong to a commit of this hub; empty for a record that changes no entities.
    */
-  foreign(changes: readonly ForeignChange[]): void;
+  remoteChanges(changes: readonly ConfigChange[]): void;
   /** Reports a setting after each record that has changed it; null if it is deleted. */
   setting(name: string, text: string | null): void;
   /** The record of the running commit has arrived. */

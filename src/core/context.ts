@@ -54,7 +54,7 @@ export interface ShardContext {
   /** `sentTime` as bytes. */
   sentTimeBytes: Uint8Array;
   /** Backward clock steps that convert monotonic times and event times to wall-clock times. */
-  setBacks: readonly ClockStep[];
+  clockSteps: readonly ClockStep[];
   /** Whether the current step has a position in the journal. */
   isJournaled: boolean;
   /** Events published by the current step. */
@@ -93,10 +93,10 @@ export interface Moment {
 
 /** Returns the moment at which the item was received. */
 export function momentOf(
-  { setBacks }: Pick<ShardContext, 'setBacks'>,
+  { clockSteps }: Pick<ShardContext, 'clockSteps'>,
   { receivedMs, seq }: Pick<Item, 'receivedMs' | 'seq'>,
 ): Moment {
-  return { nowMs: receivedMs, eventNowMs: eventTimeOfMonotonic(receivedMs, setBacks), seq };
+  return { nowMs: receivedMs, eventNowMs: eventTimeOfMonotonic(receivedMs, clockSteps), seq };
 }
 
 export function emptyDraft(): OutcomeDraft {

@@ -115,17 +115,17 @@ export class PositionWriter extends GrowingBuffer {
     this.#withMembers = withMembers;
   }
 
-  location(fix: Fix, setBacks: readonly ClockStep[]): void {
+  location(fix: Fix, clockSteps: readonly ClockStep[]): void {
     if (!this.#recorded.locations) return;
     const positions = this.#positions.locations;
-    this.#write(positions, fix, setBacks, this.#numberOfProvider(fix), 0, false);
+    this.#write(positions, fix, clockSteps, this.#numberOfProvider(fix), 0, false);
     if (this.#withMembers) positions.members.push(fix.text);
   }
 
-  motion(id: string, fix: Fix, setBacks: readonly ClockStep[]): void {
+  motion(id: string, fix: Fix, clockSteps: readonly ClockStep[]): void {
     if (!this.#recorded.motions) return;
     const { motions } = this.#positions;
-    this.#write(motions, fix, setBacks, this.#numberOf(id), this.#numberOfProvider(fix), fix.hasTrack);
+    this.#write(motions, fix, clockSteps, this.#numberOf(id), this.#numberOfProvider(fix), fix.hasTrack);
   }
 
   /** Returns the positions since the last call; undefined for none. */
@@ -178,7 +178,7 @@ export class PositionWriter extends GrowingBuffer {
   #write(
     positions: PositionRows,
     fix: Fix,
-    setBacks: readonly ClockStep[],
+    clockSteps: readonly ClockStep[],
     id: number,
     provider: number,
     isFiltered: boolean,
@@ -188,9 +188,9 @@ export class PositionWriter extends GrowingBuffer {
     const at = POSITION_LENGTH * row;
     if (isFiltered) fix.copyFilteredNumbers(numbers, at);
     else fix.copyNumbers(numbers, at);
-    if (setBacks.length > 0) {
-      numbers[at + TIME] = wallClockOfEventTime(numbers[at + TIME] as number, setBacks);
-      numbers[at + RECEIVED] = wallClockTime(numbers[at + RECEIVED] as number, setBacks);
+    if (clockSteps.length > 0) {
+      numbers[at + TIME] = wallClockOfEventTime(numbers[at + TIME] as number, clockSteps);
+      numbers[at + RECEIVED] = wallClockTime(numbers[at + RECEIVED] as number, clockSteps);
     }
     const zone = fix.isLocal && !isFiltered ? this.#numberOf(fix.zone?.id ?? '') : 0;
     if (zone === 0) {

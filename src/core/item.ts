@@ -111,7 +111,7 @@ export interface PastStep {
   /** See effects.ts. */
   readonly effects: Utf8Bytes;
   /** Clock steps of the hub that made the step, which convert its monotonic times; absent for this hub. */
-  readonly setBacks?: readonly ClockStep[] | undefined;
+  readonly clockSteps?: readonly ClockStep[] | undefined;
   /** Objects, as "kind id", whose effects in the step are ignored, because they had left that hub permanently. */
   readonly except?: readonly string[] | undefined;
 }

@@ -48,7 +48,7 @@ export interface StepBatch {
   readonly sentMs?: number;
   readonly items: readonly Item[];
   /** Clock steps that convert monotonic times and event times to wall-clock times; by default the times are equal. */
-  readonly setBacks?: readonly ClockStep[] | undefined;
+  readonly clockSteps?: readonly ClockStep[] | undefined;
   /** Position in the journal of the hub, if it has one. */
   readonly position?: StepPosition | undefined;
   /** Whether the numbering of names for the history restarts from 1 (history_rows.ts). */
@@ -79,7 +79,7 @@ export function openShard(options: ShardOptions): Shard {
     backgroundRows: new RowWriter(options.newBuffer),
     positions: options.recorded && new PositionWriter(options.recorded, options.newBuffer),
     effects: new EffectWriter(options.newBuffer),
-    setBacks: NO_CLOCK_STEPS,
+    clockSteps: NO_CLOCK_STEPS,
     isJournaled: false,
     draft: emptyDraft(),
   };
@@ -98,14 +98,14 @@ export function openShard(options: ShardOptions): Shard {
 }
 
 function step(context: ShardContext, batch: StepBatch): Outcome {
-  const { nowMs, sentMs = nowMs, items, flushBudget, setBacks = NO_CLOCK_STEPS } = batch;
+  const { nowMs, sentMs = nowMs, items, flushBudget, clockSteps = NO_CLOCK_STEPS } = batch;
   if (batch.namesAnew === true) context.positions?.resetNames();
   context.draft = emptyDraft();
-  context.setBacks = setBacks;
+  context.clockSteps = clockSteps;
   context.isJournaled = batch.position !== undefined;
-  context.sentTime = sentTimeJson(wallClockTime(sentMs, setBacks));
+  context.sentTime = sentTimeJson(wallClockTime(sentMs, clockSteps));
   if (context.state.crossing.countedSinceMs === 0)
-    context.state.crossing.countedSinceMs = wallClockTime(nowMs, setBacks);
+    context.state.crossing.countedSinceMs = wallClockTime(nowMs, clockSteps);
   context.sentTimeBytes = asciiBytes(context.sentTime);
   let zonesHaveChanged = false;
   for (const item of items) {

@@ -139,11 +139,11 @@ export class Entities implements EntityLookup {
    * this hub. Call it for each record except those of own commits, even without entities. Notifies all other parts.
    * Throws for an invalid entity, without changing anything.
    */
-  applyForeign(changes: readonly RemoteChange[]): void {
-    const foreign = changes.map((change) => ({ ...change, after: remoteEntity(change) }));
+  applyRemote(changes: readonly RemoteChange[]): void {
+    const remote = changes.map((change) => ({ ...change, after: remoteEntity(change) }));
     this.#queue.overtake(() => {
       const applied: Change[] = [];
-      for (const { kind, id, after, ifAbsent, ...options } of foreign) {
+      for (const { kind, id, after, ifAbsent, ...options } of remote) {
         const before = this.#state.get(kind, id);
         if (before === undefined ? after === undefined : ifAbsent === true) continue;
         const change = { kind, id: before?.id ?? id, before, after, ...forced(options) };

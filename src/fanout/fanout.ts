@@ -60,7 +60,7 @@ interface Channel {
   /** Listeners, which receive no events of other hubs. */
   readonly listeners: Set<FanoutListener>;
   /** Other hubs that receive the events; undefined outside a cluster. */
-  foreign: RemoteInterests | undefined;
+  remote: RemoteInterests | undefined;
 }
 
 /** Filter fields of events and, if already computed, the indexes of the events that each subscription receives. */
@@ -189,14 +189,14 @@ export class Fanout {
     const wanted = new Map(variants.map((variant) => [keyOf(variant.topic, variant), variant]));
     this.#pendingTopic = 'nothing';
     for (const channel of [...this.#channels.values()]) {
-      if (channel.foreign?.has(hub) !== true || wanted.has(channel.key)) continue;
-      channel.foreign = withoutRemote(channel.foreign, hub);
+      if (channel.remote?.has(hub) !== true || wanted.has(channel.key)) continue;
+      channel.remote = withoutRemote(channel.remote, hub);
       this.#checkUse(channel);
     }
     for (const [key, variant] of wanted) {
       const known = this.#channelsByKey.get(key);
       const channel = known ?? this.#open(variant.topic, variant);
-      channel.foreign = withRemote(channel.foreign, hub, variant);
+      channel.remote = withRemote(channel.remote, hub, variant);
       this.#checkFields(channel, known === undefined);
     }
     const pendingTopic = this.#pendingTopic;
@@ -241,8 +241,8 @@ export class Fanout {
       const channel = this.#channels.get(variant);
       if (channel === undefined) continue;
       const { forward } = this.#on;
-      if (channel.foreign !== undefined && forward !== undefined) forwardTo(channel.foreign, block, forward);
-      if (channel.foreign === undefined || sizeOf(channel) + channel.listeners.size > 0) {
+      if (channel.remote !== undefined && forward !== undefined) forwardTo(channel.remote, block, forward);
+      if (channel.remote === undefined || sizeOf(channel) + channel.listeners.size > 0) {
         const batch = new DeliveryBatch(look(bytes), ends);
         this.#deliver(channel, batch, { fields });
         // Events without fields were rendered before the listener was added, so they are not for it.
@@ -319,7 +319,7 @@ export class Fanout {
       filtering: new FilterIndex<Subscription & Filtering>(),
       listeners: new Set<FanoutListener>(),
     };
-    const channel: Channel = { key, variant, counts, sent, ...subscriptions, foreign: undefined };
+    const channel: Channel = { key, variant, counts, sent, ...subscriptions, remote: undefined };
     this.#channels.set(variant.id, channel);
     this.#channelsByKey.set(key, channel);
     this.#channelsByTopic.get(topic)?.add(channel);
@@ -354,10 +354,10 @@ export class Fanout {
    * match.
    */
   #checkFields(channel: Channel, isNew = false): void {
-    const { filtering, listeners, variant, foreign } = channel;
+    const { filtering, listeners, variant, remote } = channel;
     const isListened = listeners.size > 0;
-    const unfiltered = filtering.size === 0 && !isListened && !hasKinds(variant.topic) && !wantsFields(foreign);
-    const abroad = [...(foreign?.values() ?? [])].map((other) => other.wanted);
+    const unfiltered = filtering.size === 0 && !isListened && !hasKinds(variant.topic) && !wantsFields(remote);
+    const abroad = [...(remote?.values() ?? [])].map((other) => other.wanted);
     const own = filtering.size === 0 ? [] : [filtering.wanted(WANTED_MAX)];
     const wanted = channel.unfiltered.size > 0 || isListened ? undefined : unionOf([...own, ...abroad], WANTED_MAX);
     if (!isNew && variant.unfiltered === unfiltered && dequal(variant.wanted, wanted)) return;
@@ -428,7 +428,7 @@ function needOf(channel: Channel): Need {
 
 /** Whether a channel has subscriptions, of this hub or of others. */
 function isSubscribed(channel: Channel): boolean {
-  return sizeOf(channel) > 0 || channel.foreign !== undefined;
+  return sizeOf(channel) > 0 || channel.remote !== undefined;
 }
 
 function isFiltering(subscription: Subscription): subscription is Subscription & Filtering {

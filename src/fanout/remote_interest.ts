@@ -8,19 +8,19 @@ import { DeliveryBatch } from './batch.ts';
 export type RemoteInterests = ReadonlyMap<string, FilteredVariant>;
 
 /** Sets the interest of a hub. */
-export function withRemote(foreign: RemoteInterests | undefined, hub: string, variant: Variant): RemoteInterests {
-  return new Map([...(foreign ?? []), [hub, filteredVariant(variant)]]);
+export function withRemote(remote: RemoteInterests | undefined, hub: string, variant: Variant): RemoteInterests {
+  return new Map([...(remote ?? []), [hub, filteredVariant(variant)]]);
 }
 
 /** Removes a hub. Returns undefined if no hub is left. */
-export function withoutRemote(foreign: RemoteInterests, hub: string): RemoteInterests | undefined {
-  const left = [...foreign].filter(([other]) => other !== hub);
+export function withoutRemote(remote: RemoteInterests, hub: string): RemoteInterests | undefined {
+  const left = [...remote].filter(([other]) => other !== hub);
   return left.length === 0 ? undefined : new Map(left);
 }
 
 /** Whether another hub filters by the fields of events. */
-export function wantsFields(foreign: RemoteInterests | undefined): boolean {
-  return foreign !== undefined && [...foreign.values()].some(({ unfiltered }) => unfiltered !== true);
+export function wantsFields(remote: RemoteInterests | undefined): boolean {
+  return remote !== undefined && [...remote.values()].some(({ unfiltered }) => unfiltered !== true);
 }
 
 /** Returns the union of filter values, limits and boxes; undefined if any event may match, or if there are more than `max`. */
@@ -48,17 +48,17 @@ export function sizeOf({ keys, limits, boxes = [] }: EventSelector): number {
 
 /** Forwards events to the hubs whose filters match. hot */
 export function forwardTo(
-  foreign: RemoteInterests,
+  remote: RemoteInterests,
   events: EventBatch,
   forward: (events: EventBatch, to: ReadonlyMap<string, Variant>) => void,
 ): void {
   const { fields } = events;
-  const choosers = fields && [...foreign].filter(([, { wants }]) => wants !== undefined);
+  const choosers = fields && [...remote].filter(([, { wants }]) => wants !== undefined);
   if (fields === undefined || choosers === undefined || choosers.length === 0) {
-    forward(events, foreign);
+    forward(events, remote);
     return;
   }
-  const all = new Map<string, Variant>(foreign);
+  const all = new Map<string, Variant>(remote);
   for (const [hub, variant] of choosers) {
     const places = placesOf(fields, variant);
     if (places.length === fields.length) continue;

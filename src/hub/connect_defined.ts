@@ -187,7 +187,7 @@ function connectSinks(
     random: machine.random,
     fanout,
     commit,
-    viewOf: (params) => viewOf({ query: params as object, sight: undefined }, { entities }),
+    viewOf: (params) => viewOf({ query: params as object, visibility: undefined }, { entities }),
     whyNotHost: (hostname) => targets.whyNotHost(hostname),
     resolve: (hostname) => targets.resolve(hostname),
     async fetch(url, request) {

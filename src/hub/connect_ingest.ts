@@ -89,10 +89,10 @@ export function connectIngest(deps: IngestDeps): IngestParts {
       return shards.homesChanged;
     },
     location(location, times) {
-      shards.location(location, clock.setBacks.length === 0 ? times : inRunning(times));
+      shards.location(location, clock.clockSteps.length === 0 ? times : inRunning(times));
     },
     scanned(body) {
-      shards.scanned(clock.setBacks.length === 0 ? body : bodyInRunning(body, clock, count));
+      shards.scanned(clock.clockSteps.length === 0 ? body : bodyInRunning(body, clock, count));
     },
     forget(id) {
       shards.forget(id);

@@ -48,7 +48,7 @@ export function connectStages(deps: StageDeps): Stages {
   const { clock, machine, config, log, counts, database, cluster, trackable, moveZones, logsEvents = false } = deps;
   const { schedule, openThread } = machine;
   const { now, monotonic: running } = clock;
-  const setBacks = () => clock.setBacks;
+  const clockSteps = () => clock.clockSteps;
   const rendered = {
     now,
     variantsChanged(variants: readonly Variant[]) {
@@ -100,7 +100,7 @@ export function connectStages(deps: StageDeps): Stages {
     ...shardSettings(config),
     openThread,
     now: running,
-    setBacks,
+    clockSteps,
     // Waits, so that rows of uncommitted steps are excluded.
     rows: async (hasAdopted) => {
       await shards.released();
@@ -119,7 +119,7 @@ export function connectStages(deps: StageDeps): Stages {
   const collisions = new CollisionLane({
     openThread,
     now: running,
-    setBacks,
+    clockSteps,
     firstUndone: () => shards.firstUndone,
     standing: () => cluster?.motions?.standing() ?? shards.standing(),
     ...(cluster && { others: () => cluster.motions?.others(), isShared: true }),

@@ -333,12 +333,12 @@ function flushPeriodically(shards: Shards, intervalMs: number): () => void {
 
 /** Returns the heartbeat, which also logs clock steps and suspensions since the last call. */
 function beating(clock: Clock, log: Log): () => void {
-  let known = clock.setBacks;
+  let known = clock.clockSteps;
   return () => {
     clock.heartbeat();
-    const last = clock.setBacks.at(-1);
-    if (clock.setBacks === known || last === undefined) return;
-    known = clock.setBacks;
+    const last = clock.clockSteps.at(-1);
+    if (clock.clockSteps === known || last === undefined) return;
+    known = clock.clockSteps;
     const isStep = last.byMs > 0;
     const atMs = isStep ? last.toMs : clock.wallClockTime(last.toMs);
     const facts = { at: new Date(atMs).toISOString(), ms: Math.abs(last.byMs) };

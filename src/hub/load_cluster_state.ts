@@ -34,7 +34,7 @@ export async function loadClusterState(
 ): Promise<void> {
   const { clock, entities, rules, shards, collisions, zoneMoves, fanout, sources } = parts;
   const { entities: stored, catchUp } = cluster.attach({
-    foreign: (changes) => entities.applyForeign(changes),
+    remoteChanges: (changes) => entities.applyRemote(changes),
     setting(name, text) {
       if (name === RULES_SETTING) rules.apply(text === null ? [] : JSON.parse(text));
       else if (name === AUDIT_SETTING) {

@@ -213,7 +213,7 @@ function apiDeps(parts: ServedParts, config: Config): Omit<GuardedApiDeps, 'demo
     operation,
     rpc: rpcDeps(parts.rpc, authorization, config),
     events: eventsApi(parts, {
-      checkView: (query, sight) => viewOf({ query, sight }, { entities }),
+      checkView: (query, visibility) => viewOf({ query, visibility }, { entities }),
       site: siteOf(entities),
       ...(authorization && { authorize: authorization.socket }),
     }),
@@ -244,7 +244,7 @@ function socketDeps(parts: ServedParts, config: Config): Omit<PubSubDeps, 'unsen
     ingestLocations: (values) => ingest.publishedLocations(values),
     ingestProximities: (values) => ingest.publishedProximities(values),
     subscriptionIdMode: config.websocket_subscription_id,
-    checkView: (query, sight) => viewOf({ query, sight }, { entities }),
+    checkView: (query, visibility) => viewOf({ query, visibility }, { entities }),
     site: siteOf(entities),
     depthMax: config.max_json_depth,
     turns,

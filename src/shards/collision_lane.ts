@@ -32,7 +32,7 @@ export interface CollisionLaneOptions {
   /** Returns monotonic time. */
   now(): number;
   /** Returns the clock steps that convert monotonic time to wall-clock time. */
-  setBacks?(): readonly ClockStep[];
+  clockSteps?(): readonly ClockStep[];
   /** Returns the earliest item that some shard has not finished; undefined if all are done. */
   firstUndone(): { readonly seq: number; readonly receivedMs: number } | undefined;
   /** Requests all shards to report the positions of their trackables. Resolves when they have. */
@@ -320,7 +320,7 @@ export class CollisionLane {
       step: ++this.#number,
       motions: this.#isPaused ? [] : this.#unfinished.send(),
       variants,
-      setBacks: this.#options.setBacks?.(),
+      clockSteps: this.#options.clockSteps?.(),
       restore: arePairsDue ? this.#restoration(nowMs) : undefined,
       zones,
       ...(others && { others }),

@@ -88,7 +88,7 @@ export class RemoteMotions {
   #of(hub: string): RemoteHub {
     const found = this.#others.get(hub);
     if (found !== undefined) return found;
-    const progress = { hub, watermark: 0, passedMs: 0, setBacks: [], isStood: false, behindMs: 0 };
+    const progress = { hub, watermark: 0, passedMs: 0, clockSteps: [], isStood: false, behindMs: 0 };
     // Nothing needs to be sent to the worker before the hub has sent an update.
     const other = { unfinished: new UnfinishedMotions(), progress, hasLeft: false, isSent: true };
     this.#others.set(hub, other);

@@ -11,7 +11,7 @@ import { lastSeenTime, type ClockStep } from '../model/clock_steps.ts';
 
 /** Conversions of the hub's clock. */
 interface RowClock {
-  readonly setBacks: readonly ClockStep[];
+  readonly clockSteps: readonly ClockStep[];
   now(): number;
   monotonic(): number;
   wallClockTime(runningMs: number): number;
@@ -21,7 +21,7 @@ interface RowClock {
 
 /** Converts rows to wall-clock times for the store. */
 export function rowsToStore(rows: Iterable<StoredRow>, clock: RowClock): Iterable<StoredRow> {
-  if (clock.setBacks.length === 0) return rows;
+  if (clock.clockSteps.length === 0) return rows;
   return Array.from(rows, (row) => {
     if (row.gone === true) return row;
     if (row.kind === 'collision') return pairIn(row, clock.wallClockOfEventTime);
@@ -31,7 +31,7 @@ export function rowsToStore(rows: Iterable<StoredRow>, clock: RowClock): Iterabl
 
 /** Converts stored rows of pairs to event times of this hub. */
 export function remotePairs(rows: readonly PairRow[], clock: RowClock): readonly PairRow[] {
-  if (clock.setBacks.length === 0) return rows;
+  if (clock.clockSteps.length === 0) return rows;
   return rows.map((row) => pairIn(row, clock.eventTime));
 }
 
@@ -45,7 +45,7 @@ function pairIn(row: PairRow, converted: (ms: number) => number): PairRow {
  * count as silence of the objects.
  */
 export function ownRows(rows: readonly LastKnownRow[], clock: RowClock): readonly LastKnownRow[] {
-  return rowsInRunning(rows, clock, (ms) => lastSeenTime(ms, clock.setBacks));
+  return rowsInRunning(rows, clock, (ms) => lastSeenTime(ms, clock.clockSteps));
 }
 
 /**
@@ -62,7 +62,7 @@ function rowsInRunning(
   clock: RowClock,
   received: (ms: number) => number,
 ): readonly LastKnownRow[] {
-  if (clock.setBacks.length === 0) return rows;
+  if (clock.clockSteps.length === 0) return rows;
   const nowMs = clock.now();
   return rows.map((each) => {
     const row = rowUntil(each, nowMs);

@@ -21,9 +21,9 @@ const YOUNG_MB = { least: 16, most: 64, ofAll: 128 };
 /** Functions and settings that a shard's worker needs. */
 export interface ShardWorkerOptions {
   readonly settings: ShardSettings;
-  /** Returns monotonic time; `setBacks` convert it to wall-clock time. */
+  /** Returns monotonic time; `clockSteps` convert it to wall-clock time. */
   now(): number;
-  setBacks?(): LaneBatch['setBacks'];
+  clockSteps?(): LaneBatch['clockSteps'];
   /** Returns the time of receipt of the earliest queued item; undefined for none. */
   heldSinceMs?(): number | undefined;
   /** This shard's share of what all shards have together: the throughput of the store, and memory for young objects. */
@@ -98,12 +98,12 @@ export class ShardWorker {
     for (const item of items) if ('config' in item) this.#config = item.config ?? this.#config;
     const config = this.#config;
     const isRecorded = this.#options.recordsSteps === true;
-    const setBacks = this.#options.setBacks?.();
+    const clockSteps = this.#options.clockSteps?.();
     const position = { shard: this.#options.shard, step: this.#steps++ };
     const recorded = isRecorded ? { recordedWith: { config }, position } : undefined;
     const namesAnew = this.#namesAnew || undefined;
     this.#namesAnew = false;
-    const batch = packBatch({ nowMs, sentMs: askedMs, items, flushBudget, setBacks, namesAnew, ...recorded });
+    const batch = packBatch({ nowMs, sentMs: askedMs, items, flushBudget, clockSteps, namesAnew, ...recorded });
     const isHeld = !isRecorded && items.some(({ kind }) => kind === 'locations');
     this.flush.stepLog.hold(isHeld ? batch : NOTHING);
     const reply = unpackShardReply(await this.#thread.run(batch));

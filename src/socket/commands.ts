@@ -115,7 +115,7 @@ function subscribe(
   const { name, ...topic } = readTopic(frame.topic);
   const params = readParams(frame.params, 'subscribeFailed');
   const { fanout, checkView, site = NOTHING, subscriptionsMax = 1000, paramsMax = 1 << 20 } = connection.deps;
-  const sight = readable && new Visibility(readable, site);
+  const visibility = readable && new Visibility(readable, site);
   if (connection.subscriptions >= subscriptionsMax) {
     throw new SocketCommandError('subscribeFailed', problemOf('subscriptions_used_up', { limit: subscriptionsMax }));
   }
@@ -138,9 +138,9 @@ function subscribe(
       connection.holdTail(id, held, tailStart(name, params, { owned, readable }, connection.deps));
       return undefined;
     }
-    const { view, filter } = readInterest(topic, params, (asked) => checkView(asked, sight));
-    const own = owned && ownerFilter(topic.topic, params, { owned, sight });
-    const rewrite = cutterOf(topic.topic, view, sight);
+    const { view, filter } = readInterest(topic, params, (asked) => checkView(asked, visibility));
+    const own = owned && ownerFilter(topic.topic, params, { owned, visibility });
+    const rewrite = cutterOf(topic.topic, view, visibility);
     const id = fanout.subscribe(connection.sendQueue, { topic: topic.topic, view, filter: both(filter, own), rewrite });
     return connection.hold(id, held);
   } catch (error) {

@@ -71,7 +71,7 @@ export interface PubSubDeps {
    * Completes a view with its defaults. Throws HUB_BAD_REQUEST for an unsupported CRS or an unknown zone, and
    * HUB_NOT_AUTHORIZED for a zone whose position the token may not read.
    */
-  readonly checkView: (asked: RequestedView, sight: Visibility | undefined) => View;
+  readonly checkView: (asked: RequestedView, visibility: Visibility | undefined) => View;
   /** Entities of the site, for access checks. If absent, tokens with limited access can read only what they own. */
   readonly site?: EntityIndex;
   /**

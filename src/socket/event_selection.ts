@@ -29,12 +29,12 @@ export function selectTopic(
 ): TopicSelection {
   const { owned, readable } = access;
   const { checkView, site = NOTHING, zones } = deps;
-  const sight = readable && new Visibility(readable, site);
-  const { view, filter } = readInterest({ topic, geojson: false }, params, (asked) => checkView(asked, sight));
+  const visibility = readable && new Visibility(readable, site);
+  const { view, filter } = readInterest({ topic, geojson: false }, params, (asked) => checkView(asked, visibility));
   if (view.geojson === true) throw hubError('no_geojson_of_log', { path: 'params.geojson' });
-  const own = owned && ownerFilter(topic, params, { owned, sight });
+  const own = owned && ownerFilter(topic, params, { owned, visibility });
   const convert = topic === 'collision_events' ? converterOf(view, zones) : undefined;
-  const cut = cutterOf(topic, view, sight);
+  const cut = cutterOf(topic, view, visibility);
   return { filter: both(filter, own), rewrite: composed(convert, cut) };
 }
 

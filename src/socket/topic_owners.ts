@@ -80,15 +80,15 @@ export const TOPIC_OWNERS: Readonly<Record<Topic, TopicOwner>> = {
 export function ownerFilter(
   topic: Topic,
   params: FrameParams,
-  { owned, sight }: { readonly owned: OwnedEntities; readonly sight: Visibility | undefined },
+  { owned, visibility }: { readonly owned: OwnedEntities; readonly visibility: Visibility | undefined },
 ): Filter {
   const { resource, params: names, fields, naming = {} } = TOPIC_OWNERS[topic];
   if (fields.length === 0) {
     throw new SocketCommandError('notAuthorized', problemOf('topic_never_owned', { path: 'topic', topic }));
   }
   for (const [name, kind] of Object.entries(naming)) {
-    if (sight !== undefined)
-      for (const id of textsOf(name, params)) checkName(`params.${name}`, { of: [kind], id }, sight);
+    if (visibility !== undefined)
+      for (const id of textsOf(name, params)) checkName(`params.${name}`, { of: [kind], id }, visibility);
   }
   for (const name of names) {
     for (const id of textsOf(name, params)) {
@@ -137,8 +137,8 @@ const NAMING: Readonly<Record<Topic, ReferenceSource>> = {
 export function cutterOf(
   topic: Topic,
   { geojson }: View,
-  sight: Visibility | undefined,
+  visibility: Visibility | undefined,
 ): ((text: string) => string) | undefined {
   const form = topic.endsWith('_changes') ? 'change' : geojson === true ? 'collection' : 'plain';
-  return redactor(sight, NAMING[topic], form);
+  return redactor(visibility, NAMING[topic], form);
 }

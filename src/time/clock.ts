@@ -26,7 +26,7 @@ export interface Clock {
   /** Converts event time to wall-clock time. */
   wallClockOfEventTime(eventMs: number): number;
   /** Backward steps of the system clock and suspensions of the hub, the newest last. A change creates a new list. */
-  readonly setBacks: readonly ClockStep[];
+  readonly clockSteps: readonly ClockStep[];
   /**
    * Reads the clock. After the first heartbeat, heartbeats must be frequent: a gap, because the process or the machine
    * was stopped or the system clock was set ahead, counts as a suspension.
@@ -59,7 +59,7 @@ export function openClock({ system, elapsed }: TimeSources = OF_THE_SYSTEM): Clo
   let lastMs = system();
   let lastElapsedMs = elapsed();
   let aheadMs = 0;
-  let setBacks = NO_CLOCK_STEPS;
+  let clockSteps = NO_CLOCK_STEPS;
   let isBeating = false;
   // hot
   const now = (): number => {
@@ -68,7 +68,7 @@ export function openClock({ system, elapsed }: TimeSources = OF_THE_SYSTEM): Clo
     const expectedMs = lastMs + Math.max(0, Math.round(elapsedMs - lastElapsedMs));
     if (expectedMs - systemMs > WAITED_OUT_MS) {
       const byMs = expectedMs - systemMs;
-      setBacks = shortened([...setBacks, { toMs: systemMs, byMs }]);
+      clockSteps = shortened([...clockSteps, { toMs: systemMs, byMs }]);
       aheadMs += byMs;
       lastMs = systemMs;
       lastElapsedMs = elapsedMs;
@@ -77,7 +77,7 @@ export function openClock({ system, elapsed }: TimeSources = OF_THE_SYSTEM): Clo
         // Monotonic time advances by one millisecond, so that a monotonic time is either before or after the
         // suspension.
         const stoodMs = systemMs - lastMs - 1;
-        setBacks = shortened([...setBacks, { toMs: lastMs + aheadMs, byMs: -stoodMs }]);
+        clockSteps = shortened([...clockSteps, { toMs: lastMs + aheadMs, byMs: -stoodMs }]);
         aheadMs -= stoodMs;
       }
       lastMs = systemMs;
@@ -89,12 +89,12 @@ export function openClock({ system, elapsed }: TimeSources = OF_THE_SYSTEM): Clo
     now,
     monotonic: () => now() + aheadMs,
     elapsed,
-    wallClockTime: (runningMs) => wallClockTime(runningMs, setBacks),
-    monotonicTime: (dayMs) => monotonicTime(dayMs, setBacks),
-    eventTime: (dayMs) => eventTime(dayMs, setBacks),
-    wallClockOfEventTime: (eventMs) => wallClockOfEventTime(eventMs, setBacks),
-    get setBacks() {
-      return setBacks;
+    wallClockTime: (runningMs) => wallClockTime(runningMs, clockSteps),
+    monotonicTime: (dayMs) => monotonicTime(dayMs, clockSteps),
+    eventTime: (dayMs) => eventTime(dayMs, clockSteps),
+    wallClockOfEventTime: (eventMs) => wallClockOfEventTime(eventMs, clockSteps),
+    get clockSteps() {
+      return clockSteps;
     },
     heartbeat() {
       now();
@@ -103,13 +103,13 @@ export function openClock({ system, elapsed }: TimeSources = OF_THE_SYSTEM): Clo
   };
 }
 
-function shortened(setBacks: readonly ClockStep[]): readonly ClockStep[] {
-  if (setBacks.length <= CLOCK_STEPS_MAX) return setBacks;
-  const steps = setBacks.filter(({ byMs }) => byMs > 0);
-  const standstills = setBacks.filter(({ byMs }) => byMs < 0);
+function shortened(clockSteps: readonly ClockStep[]): readonly ClockStep[] {
+  if (clockSteps.length <= CLOCK_STEPS_MAX) return clockSteps;
+  const steps = clockSteps.filter(({ byMs }) => byMs > 0);
+  const standstills = clockSteps.filter(({ byMs }) => byMs < 0);
   const [first, second] = (steps.length > standstills.length ? steps : standstills) as [ClockStep, ClockStep];
   const sum = { toMs: first.toMs, byMs: first.byMs + second.byMs };
-  return setBacks.filter((each) => each !== second).map((each) => (each === first ? sum : each));
+  return clockSteps.filter((each) => each !== second).map((each) => (each === first ? sum : each));
 }
 
 /** Schedules `callback` after `delayMs`. Returns a function that cancels it. */

@@ -16,7 +16,7 @@ import { fenceEventsOf, type RecordedFenceEvent } from './fence_events.ts';
  *         state contains everything; for a delivered record the sequence of the record in the configuration log
  *       `config`: sequence of the last record of the configuration log that the shard has applied: by the end of the
  *         step, before the objects left, or by the last step so far
- *       `setBacks`: number of clock steps and suspensions of the hub
+ *       `clockSteps`: number of clock steps and suspensions of the hub
  *     for each of these CLOCK_STEP (model/clock_steps.ts), which convert the step's monotonic times for other hubs
  *     for a step the batch as sent, empty if it had no location, then the effects (core/effects.ts)
  *     for released state: f64 sequence of its record in the configuration log, then the effects
@@ -41,7 +41,7 @@ export interface PackedStep {
   readonly batch: Uint8Array;
   readonly effects: Uint8Array;
   /** Clock steps of the hub that made the step; absent for this hub. */
-  readonly setBacks?: readonly ClockStep[];
+  readonly clockSteps?: readonly ClockStep[];
   /** See PastStep. */
   readonly except?: readonly string[];
 }
@@ -79,7 +79,7 @@ export class JournalRecordError extends Error {
 export interface RecordedStep extends RecordedWith {
   /** Monotonic time. */
   readonly nowMs: number;
-  readonly setBacks: readonly ClockStep[];
+  readonly clockSteps: readonly ClockStep[];
   readonly batch: Borrowed;
   readonly effects: Borrowed;
 }
@@ -104,16 +104,17 @@ export function packReleased(released: RecordedRelease): Uint8Array<ArrayBuffer>
 /** Packs a record. `first` are the bytes before the effects. */
 function packed(
   kind: 'step' | 'released',
-  { nowMs, config, setBacks, effects }: Omit<RecordedStep, 'batch'>,
+  { nowMs, config, clockSteps, effects }: Omit<RecordedStep, 'batch'>,
   first: Uint8Array,
 ): Uint8Array<ArrayBuffer> {
   const effectBytes = look(effects);
-  const firstAt = HEAD_BYTES + CLOCK_STEP.bytes * setBacks.length;
+  const firstAt = HEAD_BYTES + CLOCK_STEP.bytes * clockSteps.length;
   const size = firstAt + first.length + effectBytes.length;
   const batchBytes = kind === 'step' ? first.length : 0;
-  const number = wallClockTime(nowMs, setBacks);
-  const { bytes, view } = begun(kind, size, { number, config, batchBytes, setBacks: setBacks.length });
-  for (const [i, setBack] of setBacks.entries()) CLOCK_STEP.write({ view }, HEAD_BYTES + CLOCK_STEP.bytes * i, setBack);
+  const number = wallClockTime(nowMs, clockSteps);
+  const { bytes, view } = begun(kind, size, { number, config, batchBytes, clockSteps: clockSteps.length });
+  for (const [i, clockStep] of clockSteps.entries())
+    CLOCK_STEP.write({ view }, HEAD_BYTES + CLOCK_STEP.bytes * i, clockStep);
   bytes.set(first, firstAt);
   bytes.set(effectBytes, firstAt + first.length);
   return bytes;
@@ -130,14 +131,14 @@ export interface RecordedDone extends RecordedWith {
 /** Packs a done record into its own bytes. */
 export function packDone({ upTo, config, requests }: RecordedDone): Uint8Array<ArrayBuffer> {
   const rows = packr.pack(requests.map(({ ingress, number }) => [ingress, number]));
-  const { bytes } = begun('done', HEAD_BYTES + rows.length, { number: upTo, config, batchBytes: 0, setBacks: 0 });
+  const { bytes } = begun('done', HEAD_BYTES + rows.length, { number: upTo, config, batchBytes: 0, clockSteps: 0 });
   bytes.set(rows, HEAD_BYTES);
   return bytes;
 }
 
 /** Packs a delivered record about the objects that were released because of the record with that sequence. */
 export function packDelivered(sequence: number): Uint8Array<ArrayBuffer> {
-  return begun('delivered', HEAD_BYTES, { number: sequence, config: 0, batchBytes: 0, setBacks: 0 }).bytes;
+  return begun('delivered', HEAD_BYTES, { number: sequence, config: 0, batchBytes: 0, clockSteps: 0 }).bytes;
 }
 
 function readRequests(bytes: Uint8Array): readonly NumberedRequest[] {
@@ -181,14 +182,14 @@ function unpackRecord(bytes: Uint8Array): JournalRecord {
   if (kind === undefined) throw new JournalRecordError(`A journal record has kind ${head.kind}`);
   if (kind === 'delivered') return { kind, config, sequence: number };
   if (kind === 'done') return { kind, config, upTo: number, requests: readRequests(bytes.subarray(HEAD_BYTES)) };
-  const batchAt = HEAD_BYTES + CLOCK_STEP.bytes * head.setBacks;
+  const batchAt = HEAD_BYTES + CLOCK_STEP.bytes * head.clockSteps;
   const batchEnd = batchAt + head.batchBytes;
   const effectsAt = batchEnd + (kind === 'released' ? 8 : 0);
   if (effectsAt > bytes.length) throw new JournalRecordError(`A journal record ends before its effects`);
-  const setBacks: ClockStep[] = Array.from({ length: head.setBacks }, (_, i) => {
+  const clockSteps: ClockStep[] = Array.from({ length: head.clockSteps }, (_, i) => {
     return CLOCK_STEP.read({ view }, HEAD_BYTES + CLOCK_STEP.bytes * i);
   });
-  const step = { batch: bytes.subarray(batchAt, batchEnd), effects: bytes.subarray(effectsAt), setBacks };
+  const step = { batch: bytes.subarray(batchAt, batchEnd), effects: bytes.subarray(effectsAt), clockSteps };
   if (kind === 'step') return { kind, config, endMs: number, step };
   return { kind, config, endMs: number, sequence: view.getFloat64(batchEnd, true), step };
 }

@@ -121,7 +121,7 @@ export interface RemoteHubMotions {
   /** All further motions were received at this time or later. */
   readonly passedMs: number;
   /** Clock steps that convert the hub's monotonic time to wall-clock time. */
-  readonly setBacks: readonly ClockStep[];
+  readonly clockSteps: readonly ClockStep[];
   /** Whether the hub has reported the positions of all its trackables as requested. */
   readonly isStood: boolean;
   /** Milliseconds by which the hub's clock lags, if it is wrong. */
@@ -150,7 +150,7 @@ export interface CollisionBatch {
   readonly watermark: number;
   readonly variants: readonly Variant[] | undefined;
   /** See CollisionInput. */
-  readonly setBacks: readonly ClockStep[] | undefined;
+  readonly clockSteps: readonly ClockStep[] | undefined;
   /** See CollisionInput. */
   readonly isShared: boolean;
   readonly step: number;
@@ -264,8 +264,8 @@ function adopted({ seq, receivedMs, rows, steps: packed, suppressUntilMs, takenO
 }
 
 function pastStep(step: PackedStep): PastStep {
-  const { effects, setBacks, except } = step;
-  return { locations: locationsIn(step), effects: asBuffer(effects), setBacks, except };
+  const { effects, clockSteps, except } = step;
+  return { locations: locationsIn(step), effects: asBuffer(effects), clockSteps, except };
 }
 
 /** Returns the locations of a step. */

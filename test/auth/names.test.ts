@@ -35,9 +35,9 @@ const site: EntityIndex = {
 };
 const seeing = (whole: readonly Resource[] = []): Visibility =>
   new Visibility(new Readable(MINE, new Set(whole)), site);
-const sight = seeing();
+const visibility = seeing();
 
-function refusal(naming: ReferenceSource, before: object | undefined, after: object, what = sight): string {
+function refusal(naming: ReferenceSource, before: object | undefined, after: object, what = visibility): string {
   try {
     checkNewNames(naming, { before, after }, what);
     return '';
@@ -150,7 +150,7 @@ for (const naming of ['location', 'motion', 'fence_event'] as const) {
     fc.assert(
       fc.property(value, form, fc.constantFrom(0, 1), (shown, form, indent) => {
         const text = JSON.stringify(FORMS[form](shown), undefined, indent);
-        const cut = redactor(sight, naming, form)?.(text) ?? assert.fail('nothing is cut');
+        const cut = redactor(visibility, naming, form)?.(text) ?? assert.fail('nothing is cut');
         const inner = (naming === 'motion' ? (shown as { location: object }).location : shown) as Cuttable;
         inner.trackables = inner.trackables.filter((id) => KEPT.includes(id));
         if (inner.trackable_id !== undefined && !KEPT.includes(inner.trackable_id ?? '')) inner.trackable_id = null;
@@ -211,9 +211,9 @@ const CUT: readonly [naming: ReferenceSource, whole: object, cut: object][] = [
 
 for (const [naming, whole, cut] of CUT) {
   test(`A hidden name also hides the values derived from it: a ${naming} ${JSON.stringify(whole)}`, () => {
-    const shown = (text: string): string => redactor(sight, naming, 'plain')?.(text) ?? text;
+    const shown = (text: string): string => redactor(visibility, naming, 'plain')?.(text) ?? text;
     assert.deepEqual(JSON.parse(shown(JSON.stringify(whole))), cut);
-    const change = (text: string): string => redactor(sight, naming, 'change')?.(text) ?? text;
+    const change = (text: string): string => redactor(visibility, naming, 'change')?.(text) ?? text;
     assert.deepEqual(JSON.parse(change(JSON.stringify({ id: 't8', object: whole }))), { id: 't8', object: cut });
   });
   if (naming === 'collision') continue;
@@ -222,21 +222,21 @@ for (const [naming, whole, cut] of CUT) {
     const sorted = (value: unknown): unknown =>
       JSON.parse(JSON.stringify(value), (_name, each) => (Array.isArray(each) ? each.sort() : each));
     assert.deepEqual(
-      sorted({ ...(withHidden(naming, kept, cut, sight) as object), children: 0 }),
+      sorted({ ...(withHidden(naming, kept, cut, visibility) as object), children: 0 }),
       sorted({ ...kept, children: 0 }),
     );
   });
 }
 
 test('A value sent instead of a hidden one replaces it', () => {
-  assert.deepEqual(withHidden('zone', { parent: 't8', position: 1 }, { parent: 't1' }, sight), { parent: 't1' });
-  assert.deepEqual(withHidden('trackable', { parent: 't8' }, { parent: 't2' }, sight), { parent: 't2' });
-  assert.deepEqual(withHidden('zone', { parent: 't8', position: 1 }, { position: 2 }, sight), {
+  assert.deepEqual(withHidden('zone', { parent: 't8', position: 1 }, { parent: 't1' }, visibility), { parent: 't1' });
+  assert.deepEqual(withHidden('trackable', { parent: 't8' }, { parent: 't2' }, visibility), { parent: 't2' });
+  assert.deepEqual(withHidden('zone', { parent: 't8', position: 1 }, { position: 2 }, visibility), {
     parent: 't8',
     position: 2,
   });
-  for (const odd of [null, 7, 'x', []]) assert.equal(withHidden('zone', { parent: 't8' }, odd, sight), odd);
-  assert.deepEqual(withHidden('trackable', { location_providers: ['p8'] }, { location_providers: 7 }, sight), {
+  for (const odd of [null, 7, 'x', []]) assert.equal(withHidden('zone', { parent: 't8' }, odd, visibility), odd);
+  assert.deepEqual(withHidden('trackable', { location_providers: ['p8'] }, { location_providers: 7 }, visibility), {
     location_providers: 7,
   });
 });
@@ -246,7 +246,7 @@ test('A fence that moves with a zone of another owner has no geometry in a Featu
   const cut =
     redactor(seeing(['trackable_id', 'provider_id']), 'fence_event', 'collection') ?? assert.fail('nothing is cut');
   assert.equal(cut(text('f1')), text('f1'));
-  const hidden = redactor(sight, 'fence_event', 'collection')?.(text('f9'));
+  const hidden = redactor(visibility, 'fence_event', 'collection')?.(text('f9'));
   assert.equal(hidden, text('f9').replace('"geometry":1', '"geometry":null'));
 });
 

@@ -93,7 +93,7 @@ async function openHub(name: string, { cluster, dice }: { cluster: SimulatedClus
       state = applied(state, record);
       const foreign = changesIn(record.body);
       if (record.isOwn && record.body.kind === 'change' && foreign.length > 0) entities.committed();
-      else entities.applyForeign(foreign);
+      else entities.applyRemote(foreign);
       for (const [, text] of settingsIn(record.body)) rules.apply(JSON.parse(text ?? '[]'));
     },
     restore(parts) {

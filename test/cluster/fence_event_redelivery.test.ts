@@ -35,7 +35,7 @@ function recorded(event: FenceEventJson, index: number): RecordedFenceEvent {
 
 function stepOf(text: string): Uint8Array {
   const effects = lend(new TextEncoder().encode(text));
-  return packStep({ nowMs: 5, config: 3, setBacks: [{ toMs: 1, byMs: 2 }], batch: NOTHING, effects });
+  return packStep({ nowMs: 5, config: 3, clockSteps: [{ toMs: 1, byMs: 2 }], batch: NOTHING, effects });
 }
 
 const positions = (step: number, indices: readonly number[], shard = 0) => {
@@ -146,7 +146,7 @@ test('withFenceEvents keeps the events of a step with its record', () => {
     EVENTS.map((event, index) => ({ event, ...position, index, of: undefined, recordedMs: undefined })),
   );
   assert.deepEqual([read.endMs, read.config, Buffer.from(read.step.effects).toString()], [3, 3, 'effects']);
-  assert.deepEqual([plain.fenceEvents, read.step.setBacks], [undefined, plain.step.setBacks]);
+  assert.deepEqual([plain.fenceEvents, read.step.clockSteps], [undefined, plain.step.clockSteps]);
   for (let length = 0; length < published.length - record.length; length++) {
     assert.throws(() => unpackJournalRecord(published.subarray(0, length)), { name: 'JournalRecordError' });
   }

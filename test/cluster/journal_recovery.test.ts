@@ -37,7 +37,7 @@ const SERVERS = ['n1', 'n2', 'n3'];
 /** A journal record of "step <text>" or "done <number>", at that record of the configuration log. `nowMs`: time of a step. */
 function record(text: string, config = 0, nowMs = 0): Uint8Array {
   const [kind, ...rest] = text.split(' ');
-  const step = { nowMs, config, setBacks: [], batch: lend(utf8(rest.join(' '))), effects: lend(new Uint8Array()) };
+  const step = { nowMs, config, clockSteps: [], batch: lend(utf8(rest.join(' '))), effects: lend(new Uint8Array()) };
   const [piece] = piecesOf(
     zstdCompressSync(kind === 'done' ? packDone({ upTo: Number(rest[0]), config, requests: [] }) : packStep(step)),
   );
@@ -260,7 +260,7 @@ function effectsOf(places: Readonly<Record<string, 'here' | 'elsewhere'>>) {
   return lend(copied(writer.take()));
 }
 
-const common = { nowMs: 0, config: 1, setBacks: [], batch: lend(new Uint8Array()) };
+const common = { nowMs: 0, config: 1, clockSteps: [], batch: lend(new Uint8Array()) };
 const stated = (places: Parameters<typeof effectsOf>[0]) => packStep({ ...common, effects: effectsOf(places) });
 /** A step that locates a provider, as locations are journaled: its effect refers to the location. */
 function located(providerId: string): Uint8Array {

@@ -34,7 +34,7 @@ const HANDLERS = [
   { method: 'n', id: 'y', zoneId: 'hall' },
 ];
 const MOTIONS_OF_A_HUB = {
-  ...{ watermark: 17, passedMs: 5, sentMs: 6.5, stood: 2, setBacks: [{ toMs: -100, byMs: -40 }] },
+  ...{ watermark: 17, passedMs: 5, sentMs: 6.5, stood: 2, clockSteps: [{ toMs: -100, byMs: -40 }] },
   motions: [{ lastSeq: 9, packed: lend(Buffer.from([1, 2])) }],
 };
 
@@ -123,11 +123,11 @@ const ROWS: Readonly<Record<string, Row>> = {
   SENT_AGAIN: { codec: SENT_AGAIN, messages: [{ lost: 5 }] },
   MOTIONS: {
     codec: MOTIONS,
-    messages: [MOTIONS_OF_A_HUB, { ...MOTIONS_OF_A_HUB, setBacks: [], motions: [] }],
+    messages: [MOTIONS_OF_A_HUB, { ...MOTIONS_OF_A_HUB, clockSteps: [], motions: [] }],
     bad: [
       [0, [1], null, /watermark must be a whole number, but is null$/],
       [0, [2], 'now', /passedMs must be a number, but is "now"$/],
-      [0, [4], [[1]], /setBacks must be a list, .*, but is \[\[1\]\]$/],
+      [0, [4], [[1]], /clockSteps must be a list, .*, but is \[\[1\]\]$/],
       [0, [6], [[1, 2]], /motions must be a list/],
     ],
   },

@@ -22,7 +22,7 @@ suite('what a hub sends of its motions', () => {
     const out = new MotionsOut({
       send: (_, bytes) => sent.push(MOTIONS.read(lend(Uint8Array.from(bytes)))),
       passed: (): Passed => ({ ...passed }),
-      clock: { now: () => T0 + 100, wallClockTime: (ms) => ms, setBacks: [] },
+      clock: { now: () => T0 + 100, wallClockTime: (ms) => ms, clockSteps: [] },
     });
     out.to('y');
     const published = () => sent.splice(0).map(({ watermark, motions }) => [watermark, motions.length]);
@@ -94,7 +94,7 @@ suite('what the owner of the stage knows of other hubs', () => {
     known.owners(new Set(owners));
     const say = (from: string, more: Partial<MotionsMessage> = {}, isLate = false) => {
       const times = { passedMs: clock.nowMs, sentMs: clock.nowMs };
-      return known.take(from, { watermark: 1, stood: 0, setBacks: [], motions: [], ...times, ...more }, isLate);
+      return known.take(from, { watermark: 1, stood: 0, clockSteps: [], motions: [], ...times, ...more }, isLate);
     };
     return { known, clock, asked, say };
   }

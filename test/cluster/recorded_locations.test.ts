@@ -11,11 +11,11 @@ import { accepted } from '../wire/accepted_locations.ts';
 import { Front, takenBy } from '../wire/hub_to_hub.ts';
 
 /** The clock of the owner has stepped backward. */
-const setBacks = [{ toMs: T0 - 1e6, byMs: 1234 }];
+const clockSteps = [{ toMs: T0 - 1e6, byMs: 1234 }];
 
 function stepWith(items: readonly LaneItem[]): RecoveredStep {
   const batch = copied(packBatch({ nowMs: T0, flushBudget: 0, items }));
-  return { endMs: T0, step: { batch, effects: new Uint8Array(), setBacks } };
+  return { endMs: T0, step: { batch, effects: new Uint8Array(), clockSteps } };
 }
 
 test('Repeated locations of an ingress hub are left out if the previous owner has recorded them, and no others', () => {
@@ -28,7 +28,7 @@ test('Repeated locations of an ingress hub are left out if the previous owner ha
         front.shards.location({ ...location, speed: index }, { receivedMs: T0 + index, generatedMs: T0 - 10 * index });
       const runs = front.sent();
       const copies = runs.map((run) => ({ ...run, bytes: Uint8Array.from(run.bytes) }));
-      const { lane } = takenBy(copies, packer, { eventTime: (ms) => eventTime(ms, setBacks) });
+      const { lane } = takenBy(copies, packer, { eventTime: (ms) => eventTime(ms, clockSteps) });
       const [one, other] = [0, 1].map((part) => {
         return lane.filter((_, index) => locations[index]?.isRecorded && index % 2 === part);
       }) as [LaneItem[], LaneItem[]];

@@ -85,7 +85,7 @@ function step(name: number | string): ShardReply {
   const record = packStep({
     nowMs: 0,
     config: 0,
-    setBacks: [],
+    clockSteps: [],
     batch: lend(utf8(text)),
     effects: lend(new Uint8Array()),
   });
@@ -94,7 +94,7 @@ function step(name: number | string): ShardReply {
 
 /** A step that releases an object. */
 function releasing(name: string, { sequence = 1, effects = new Uint8Array() } = {}): ShardReply {
-  const record = packReleased({ nowMs: 0, config: 0, setBacks: [], sequence, effects: lend(effects) });
+  const record = packReleased({ nowMs: 0, config: 0, clockSteps: [], sequence, effects: lend(effects) });
   return { ...step(name), released: [{ id: 1, record: lend(zstdCompressSync(record)) }] };
 }
 

@@ -210,19 +210,19 @@ for (const { what, from, to } of [
       trackable('t', ['p']),
     ];
     /** Actions at a hub at these wall-clock seconds. */
-    const made = async (setBacks: readonly ClockStep[]) => {
+    const made = async (clockSteps: readonly ClockStep[]) => {
       const harness = await ShardHarness.open();
-      harness.setBacks = setBacks;
+      harness.clockSteps = clockSteps;
       const steps: PastStep[] = [];
-      const running = (second: number): number => (monotonicTime(T0 + second * 1000, setBacks) - T0) / 1000;
+      const running = (second: number): number => (monotonicTime(T0 + second * 1000, clockSteps) - T0) / 1000;
       const at = (second: number, ...commands: ShardCommand[]): void => {
         const items = harness.items(running(second), ...commands);
         const effects = Buffer.from(look(harness.step(running(second), items).effects));
-        steps.push({ locations: items.filter((item) => item.kind === 'location'), effects, setBacks });
+        steps.push({ locations: items.filter((item) => item.kind === 'location'), effects, clockSteps });
       };
       const located = (second: number, x: number, provider_id: string): ShardCommand => {
         const location = inHall(second, [x, 5], { provider_id });
-        return { ...location, generatedMs: eventTime(location.generatedMs, setBacks) };
+        return { ...location, generatedMs: eventTime(location.generatedMs, clockSteps) };
       };
       at(100, ...entities);
       at(101, located(101, 5, 'p'), located(101, 4, 'q'));
@@ -237,7 +237,7 @@ for (const { what, from, to } of [
       ...taker.items(0, ...after),
       ...taker.items(0, takeOver({ steps: owner.steps, objects: { providers: ['p', 'q'], trackables: ['t'] } })),
     ].map((item) => Object.assign(item, { seq: 0, receivedMs: 0 }));
-    taker.shard.step({ nowMs: 0, items, flushBudget: 0, setBacks: to });
+    taker.shard.step({ nowMs: 0, items, flushBudget: 0, clockSteps: to });
     const times = ({ providerId, eventTimeMs, receivedMs, generatedMs, lon }: Fix) => {
       return [providerId, eventTimeMs, receivedMs, generatedMs, lon];
     };

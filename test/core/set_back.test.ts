@@ -44,7 +44,7 @@ test('Wall-clock time follows the system in both directions, while monotonic tim
   set.elapsedMs = 8000;
   set.aheadMs = 0;
   assert.deepEqual([clock.now(), clock.monotonic()], [T0 + 8000, T0 + 8000 + 10 * HOUR_MS]);
-  assert.deepEqual(clock.setBacks, [{ toMs: T0 + 8000, byMs: 10 * HOUR_MS }]);
+  assert.deepEqual(clock.clockSteps, [{ toMs: T0 + 8000, byMs: 10 * HOUR_MS }]);
   set.elapsedMs = 9000;
   assert.deepEqual([clock.now(), clock.monotonic()], [T0 + 9000, T0 + 9000 + 10 * HOUR_MS]);
 });
@@ -65,7 +65,7 @@ test('A clock waits out corrections of up to a second, and advances as soon as t
   set.elapsedMs = 10_600;
   assert.equal(clock.now(), T0 + 10_000);
   set.elapsedMs = 11_500;
-  assert.deepEqual([clock.now(), clock.setBacks], [T0 + 10_500, []]);
+  assert.deepEqual([clock.now(), clock.clockSteps], [T0 + 10_500, []]);
 });
 
 test('Monotonic time stops while a hub with a heartbeat is suspended', () => {
@@ -80,7 +80,7 @@ test('Monotonic time stops while a hub with a heartbeat is suspended', () => {
   set.elapsedMs = 13_200;
   // One millisecond passes, so that a time before and one after the standstill always differ.
   assert.deepEqual([clock.now(), clock.monotonic()], [T0 + 13_200, T0 + 7201]);
-  assert.deepEqual(clock.setBacks, [{ toMs: T0 + 7200, byMs: -5999 }]);
+  assert.deepEqual(clock.clockSteps, [{ toMs: T0 + 7200, byMs: -5999 }]);
   set.elapsedMs = 13_500;
   assert.deepEqual([clock.now(), clock.monotonic()], [T0 + 13_500, T0 + 7501]);
   const times = [5000, 7200, 9000, 13_200, 13_500].map((ms) => clock.monotonicTime(T0 + ms) - T0);
@@ -114,7 +114,7 @@ test('Monotonic time never decreases, wall-clock time decreases only with the sy
         assert.ok(runningMs >= lastRunningMs);
         assert.ok(dayMs >= lastDayMs || lastDayMs - dayMs <= lastSystemMs - systemMs + 1000, `${dayMs - lastDayMs}`);
         assert.ok(dayMs >= systemMs && dayMs - systemMs <= 1000);
-        if (clock.setBacks.length < 16) {
+        if (clock.clockSteps.length < 16) {
           assert.equal(clock.wallClockTime(runningMs), dayMs);
           assert.equal(clock.monotonicTime(dayMs), runningMs);
           for (const otherMs of [dayMs - HOUR_MS, dayMs - 1, dayMs + 5000]) {
@@ -125,7 +125,7 @@ test('Monotonic time never decreases, wall-clock time decreases only with the sy
         assert.ok(clock.wallClockTime(lastRunningMs) <= dayMs);
         [lastRunningMs, lastSystemMs, lastDayMs] = [runningMs, systemMs, dayMs];
       }
-      assert.ok(clock.setBacks.length <= 16);
+      assert.ok(clock.clockSteps.length <= 16);
     }),
     { seed: 99, numRuns: 300 },
   );
@@ -144,29 +144,29 @@ test('Event time advances during a standstill, monotonic time does not, and neit
       let stoodMs = 0;
       for (const { passedMs, setMs } of steps) {
         const lastDayMs = clock.now();
-        const known = clock.setBacks;
+        const known = clock.clockSteps;
         set.elapsedMs += passedMs;
         set.aheadMs += setMs;
         const [runningMs, dayMs] = [clock.monotonic(), clock.now()];
         const eventMs = clock.eventTime(dayMs);
-        const isStandstill = clock.setBacks !== known && (clock.setBacks.at(-1)?.byMs ?? 0) < 0;
+        const isStandstill = clock.clockSteps !== known && (clock.clockSteps.at(-1)?.byMs ?? 0) < 0;
         if (isStandstill) stoodMs += dayMs - lastDayMs - 1;
         assert.ok(runningMs >= lastRunningMs && eventMs >= lastEventMs);
         assert.equal(eventMs - runningMs, stoodMs);
-        assert.equal(eventTimeOfMonotonic(runningMs, clock.setBacks), eventMs);
+        assert.equal(eventTimeOfMonotonic(runningMs, clock.clockSteps), eventMs);
         assert.equal(clock.wallClockOfEventTime(eventMs), dayMs);
         assert.equal(clock.wallClockTime(runningMs), dayMs);
         assert.equal(clock.monotonicTime(dayMs), runningMs);
-        if (isStandstill && clock.setBacks.length < 16) {
+        if (isStandstill && clock.clockSteps.length < 16) {
           assert.equal(
-            eventTimeOfMonotonic(lastRunningMs, clock.setBacks),
+            eventTimeOfMonotonic(lastRunningMs, clock.clockSteps),
             lastEventMs,
             'a time of before the standstill stays',
           );
         }
         [lastRunningMs, lastEventMs] = [runningMs, eventMs];
       }
-      assert.ok(clock.setBacks.length <= 16);
+      assert.ok(clock.clockSteps.length <= 16);
     }),
     { seed: 125, numRuns: 300 },
   );
@@ -191,7 +191,12 @@ async function reported(script: readonly Sent[], isTimed: boolean, wrong: Wrong)
   const { set, clock } = settable();
   let seq = 0;
   const step = (items: Parameters<typeof harness.step>[1] = []): void => {
-    const reported = harness.shard.step({ nowMs: clock.monotonic(), items, setBacks: clock.setBacks, flushBudget: 0 });
+    const reported = harness.shard.step({
+      nowMs: clock.monotonic(),
+      items,
+      clockSteps: clock.clockSteps,
+      flushBudget: 0,
+    });
     for (const { variant, text } of eventsOf(reported))
       if (variant === 3) observed.push({ atMs: set.elapsedMs, ...JSON.parse(text) });
   };
@@ -279,14 +284,14 @@ test('Collisions are published with wall-clock times', () => {
     zones: () => undefined,
     newBuffer: newRecordBuffer,
   });
-  const setBacks = [{ toMs: T0 + 2000, byMs: HOUR_MS }];
+  const clockSteps = [{ toMs: T0 + 2000, byMs: HOUR_MS }];
   const ahead = T0 + 1000 + HOUR_MS;
   stage.step({ nowMs: ahead, motions: [moved('a', ahead, { radiusMeters: 1 })], variants: VARIANTS });
   const later = T0 + 3000 + HOUR_MS;
   const { events } = stage.step({
     nowMs: later,
     motions: [moved('b', later, { eventTimeMs: ahead, radiusMeters: 1 })],
-    setBacks,
+    clockSteps,
   });
   assert.deepEqual(
     eventsOf({ events }).map(({ text }) => JSON.parse(text).start_time),
@@ -331,9 +336,9 @@ test('Rows are stored with wall-clock times, and no time read from them is in th
 });
 
 test('Wall-clock times from before a forward clock step are unchanged', () => {
-  const setBacks: Clock['setBacks'] = [{ toMs: T0 + 3000, byMs: 10 * HOUR_MS }];
-  assert.equal(wallClockTime(T0 - 1000, setBacks), T0 - 1000);
-  assert.equal(wallClockTime(T0 + 1000 + 10 * HOUR_MS, setBacks), T0 + 1000);
+  const clockSteps: Clock['clockSteps'] = [{ toMs: T0 + 3000, byMs: 10 * HOUR_MS }];
+  assert.equal(wallClockTime(T0 - 1000, clockSteps), T0 - 1000);
+  assert.equal(wallClockTime(T0 + 1000 + 10 * HOUR_MS, clockSteps), T0 + 1000);
 });
 
 test('After a standstill, a replaced worker considers objects silent only for the time that the hub has listened', () => {

@@ -80,7 +80,12 @@ async function play({ fence: timing, sent, standstills = [], wrong }: Scene): Pr
   const inside = new Map<string, number>();
   let seq = 0;
   const step = (items: readonly Item[], locationMs?: number): void => {
-    const outcome = harness.shard.step({ nowMs: clock.monotonic(), items, setBacks: clock.setBacks, flushBudget: 0 });
+    const outcome = harness.shard.step({
+      nowMs: clock.monotonic(),
+      items,
+      clockSteps: clock.clockSteps,
+      flushBudget: 0,
+    });
     for (const { variant, text } of eventsOf(outcome)) {
       if (variant !== 3) continue;
       const { trackable_id, provider_id, event_type: type, entry_time, exit_time } = JSON.parse(text);
@@ -205,7 +210,7 @@ test('A location sent during a standstill acts at its own time, and timeouts shi
 test('A deletion after a standstill ends memberships at the time of the deletion', async () => {
   const harness = await ShardHarness.open();
   harness.tell(0, zone(), fence(square()), provider('p'), inHall(0, [5, 5], { provider_id: 'p' }));
-  harness.setBacks = [{ toMs: T0 + 1000, byMs: -10_000 }];
+  harness.clockSteps = [{ toMs: T0 + 1000, byMs: -10_000 }];
   harness.takeFenceEvents();
   harness.tell(2, { kind: 'forget', id: 'p' });
   const [exit] = harness.takeFenceEvents();
@@ -223,13 +228,13 @@ test('Collisions start and end at client times, or when their timeout or deletio
     newBuffer: newRecordBuffer,
   });
   // The hub stands still from T0 + 1 s to T0 + 11 s.
-  const setBacks = [{ toMs: T0 + 1000, byMs: -10_000 }];
+  const clockSteps = [{ toMs: T0 + 1000, byMs: -10_000 }];
   const running = (ms: number): number => T0 + ms - 10_000;
   const at = (id: string, eventMs: number, receivedMs: number, more: object = {}) => {
     return moved(id, running(receivedMs), { eventTimeMs: T0 + eventMs, radiusMeters: 1, exitDelayMs: 3000, ...more });
   };
   const times = (nowMs: number, motions: readonly ReturnType<typeof gone>[]) => {
-    const { events } = stage.step({ nowMs: running(nowMs), motions, setBacks, variants: VARIANTS });
+    const { events } = stage.step({ nowMs: running(nowMs), motions, clockSteps, variants: VARIANTS });
     return eventsOf({ events }).map(({ text }) => {
       const { collision_type: type, start_time, collision_time, end_time } = JSON.parse(text);
       const time = collision_time ?? end_time ?? start_time;

@@ -112,7 +112,7 @@ class TestHub {
   }
 
   /** Receives a record of another hub. */
-  foreign(changes: readonly Put[]): void {
+  remoteChanges(changes: readonly Put[]): void {
     this.queue.overtake(() => {
       assert.deepEqual(this.#own, []);
       this.#checkState();
@@ -168,7 +168,7 @@ function foreignChanges(dice: Dice, hub: TestHub): Put[] {
 
 /** Delivers some records of other hubs. */
 function foreign(dice: Dice, hub: TestHub): void {
-  for (let i = dice(4); i >= 0; i--) hub.foreign(foreignChanges(dice, hub));
+  for (let i = dice(4); i >= 0; i--) hub.remoteChanges(foreignChanges(dice, hub));
 }
 
 /** Settles the pending commit with a random outcome. */
@@ -190,7 +190,7 @@ function conclude(dice: Dice, hub: TestHub, committing: Committing): void {
     // Given up, but committed: it is not recognized as the queue's own record.
     SEEN.inDoubt++;
     reject(new Failed('in doubt'));
-    if (dice(2) === 0) hub.foreign(changes);
+    if (dice(2) === 0) hub.remoteChanges(changes);
   } else {
     SEEN.committed++;
     hub.keep(committing);
@@ -269,7 +269,7 @@ test('ChangeQueue reports committed changes before later ones of the same turn',
   await settle();
   assert.ok(hub.committing);
   hub.keep(hub.committing);
-  hub.foreign([{ step: 0, key: 'a', value: 7 }]);
+  hub.remoteChanges([{ step: 0, key: 'a', value: 7 }]);
   assert.deepEqual(
     hub.reported.map(({ value }) => value),
     [1, 7],
@@ -303,7 +303,7 @@ test('ChangeQueue rejects a record if nothing is being committed', async () => {
   hub.step(2, ['a']);
   await settle();
   assert.ok(hub.committing);
-  hub.foreign([]);
+  hub.remoteChanges([]);
   assert.throws(() => hub.queue.committed(), /none are being committed/);
   hub.committing.resolve(undefined);
   await settle();
@@ -331,7 +331,7 @@ test('ChangeQueue repeats a group once, regardless of the number of records that
   const done = hub.queue.run(() => void runs++);
   hub.step(2, ['a']);
   await settle();
-  for (let i = 0; i < 100; i++) hub.foreign([{ step: 0, key: 'b', value: i }]);
+  for (let i = 0; i < 100; i++) hub.remoteChanges([{ step: 0, key: 'b', value: i }]);
   assert.equal(runs, 1);
   hub.committing?.resolve('overtaken');
   await settle();
@@ -356,7 +356,7 @@ test('ChangeQueue commits a large group even if records arrive in every other tu
       if (hub.log.length === committing.behind) hub.keep(committing);
       committing.resolve(hub.log.length === committing.behind + 1 && hub.isCommitted ? undefined : 'overtaken');
     } else hub.turns.waiting.shift()?.();
-    if (dice(2) === 0) hub.foreign([{ step: 0, key: 'b', value: turns }]);
+    if (dice(2) === 0) hub.remoteChanges([{ step: 0, key: 'b', value: turns }]);
   }
   checkAnswers(hub);
 });

@@ -54,8 +54,8 @@ describe('Entities, changed by another hub,', () => {
   it('are reported with their previous state', () => {
     const { entities, reported } = openEntities();
     const trackable = { id: UUID_A, type: 'omlox' };
-    entities.applyForeign([foreign('provider', P), foreign('trackable', trackable, { force: true })]);
-    entities.applyForeign([foreign('provider', { ...P, type: 'gps' }), gone('trackable', UUID_A)]);
+    entities.applyRemote([foreign('provider', P), foreign('trackable', trackable, { force: true })]);
+    entities.applyRemote([foreign('provider', { ...P, type: 'gps' }), gone('trackable', UUID_A)]);
     assert.deepEqual(reported, [
       { kind: 'provider', id: 'p', before: undefined, after: P },
       { kind: 'trackable', id: UUID_A, before: undefined, after: trackable, force: true },
@@ -74,7 +74,7 @@ describe('Entities, changed by another hub,', () => {
     await one.replace('trackable', UUID_A, heavy, { force: true });
     await one.remove('zone', HALL.id);
     const { entities: other, reported: reportedThere } = openEntities();
-    other.applyForeign(reported.map(writtenChange));
+    other.applyRemote(reported.map(writtenChange));
     assert.deepEqual(reportedThere, reported);
     assert.deepEqual(reportedThere.map(isSilent), [false, false, false, false, true, false]);
     assert.deepEqual([...other.written()], [...one.written()]);
@@ -83,8 +83,8 @@ describe('Entities, changed by another hub,', () => {
 
   it('are not reported if a record changes nothing', () => {
     const { entities, reported } = openEntities();
-    entities.applyForeign([foreign('provider', P, { ifAbsent: true })]);
-    entities.applyForeign([gone('zone', 'z'), foreign('provider', { ...P, type: 'gps' }, { ifAbsent: true })]);
+    entities.applyRemote([foreign('provider', P, { ifAbsent: true })]);
+    entities.applyRemote([gone('zone', 'z'), foreign('provider', { ...P, type: 'gps' }, { ifAbsent: true })]);
     assert.deepEqual([reported.length, entities.get('provider', 'p')], [1, P]);
   });
 
@@ -98,7 +98,7 @@ describe('Entities, changed by another hub,', () => {
       ['{"name":"z"}', /must be an object with an id, found {"name":"z"}$/],
     ] as const) {
       const changes = [gone('provider', 'p'), { kind: 'zone' as const, id: 'z', text, force: false }];
-      assert.throws(() => entities.applyForeign(changes), message);
+      assert.throws(() => entities.applyRemote(changes), message);
     }
     await conclude();
     assert.deepEqual([await created, reported.length], [P, 1]);
@@ -111,7 +111,7 @@ describe('Entities, if another hub commits first,', () => {
     const [created, other] = [entities.create('provider', P), entities.create('provider', { ...P, id: 'q' })];
     const refused = assert.rejects(created, { code: 'HUB_BAD_REQUEST', message: 'id: provider "p" already exists' });
     await settle();
-    entities.applyForeign([foreign('provider', { ...P, type: 'gps' })]);
+    entities.applyRemote([foreign('provider', { ...P, type: 'gps' })]);
     assert.deepEqual(
       [...entities.written()].map(({ id }) => id),
       ['p'],
@@ -127,7 +127,7 @@ describe('Entities, if another hub commits first,', () => {
     const { entities, reported, conclude } = openShared();
     const ensured = entities.ensureProvider('p', 'uwb');
     await settle();
-    entities.applyForeign([]);
+    entities.applyRemote([]);
     assert.ok(entities.has('provider', 'p'));
     assert.deepEqual([entities.count('provider'), entities.list('provider'), [...entities.written()]], [1, [P], []]);
     assert.equal(entities.ensureProvider('p', 'gps'), ensured);
@@ -149,13 +149,13 @@ describe('Entities, if another hub commits first,', () => {
     const ensured = entities.ensureProvider('p', 'uwb');
     await settle();
     const before = entities.providersGone;
-    entities.applyForeign([foreign('provider', { ...P, type: 'gps' })]);
+    entities.applyRemote([foreign('provider', { ...P, type: 'gps' })]);
     assert.equal(entities.ensureProvider('p', 'uwb'), undefined);
     assert.deepEqual([entities.count('provider'), entities.providersGone - before], [1, 0]);
     await conclude('overtaken');
     await ensured;
     assert.equal(commits.length, 0);
-    entities.applyForeign([gone('provider', 'p')]);
+    entities.applyRemote([gone('provider', 'p')]);
     assert.deepEqual([entities.has('provider', 'p'), entities.providersGone - before], [false, 1]);
     assert.ok(entities.ensureProvider('p', 'uwb'));
   });
@@ -168,7 +168,7 @@ describe('Entities, if another hub commits first,', () => {
     works.push(entities.ensureProvider('p', 'gps'));
     const isShown = () => assert.ok(entities.has('provider', 'p'));
     isShown();
-    entities.applyForeign([]);
+    entities.applyRemote([]);
     isShown();
     await conclude('overtaken');
     isShown();
@@ -189,7 +189,7 @@ describe('ZoneMoves, if another hub commits first,', () => {
     const time = new SimulatedTime();
     const shared = openShared();
     const { entities } = shared;
-    entities.applyForeign(['a', 'b'].map((id) => foreign('zone', { ...rfidZone({ properties: LIST }), id })));
+    entities.applyRemote(['a', 'b'].map((id) => foreign('zone', { ...rfidZone({ properties: LIST }), id })));
     const { now, schedule } = time;
     const moves = new ZoneMoves({ entities, shardsSettled: async () => undefined, now, schedule });
     moves.take([move('a', 1), move('b', 2)]);
@@ -200,7 +200,7 @@ describe('ZoneMoves, if another hub commits first,', () => {
 
   it('are repeated with the latest move of each zone', async () => {
     const { entities, moves, conclude, commits, lonOf, time } = await open();
-    entities.applyForeign([]);
+    entities.applyRemote([]);
     moves.take([move('b', 3)]);
     assert.deepEqual([lonOf('a'), lonOf('b')], [8.68, 8.68]);
     await conclude('overtaken');
@@ -215,7 +215,7 @@ describe('ZoneMoves, if another hub commits first,', () => {
     const { entities, moves, conclude, lonOf } = await open();
     moves.forget('a');
     const again = { ...rfidZone({ properties: LIST }), id: 'a' };
-    entities.applyForeign([gone('zone', 'a'), foreign('zone', again)]);
+    entities.applyRemote([gone('zone', 'a'), foreign('zone', again)]);
     await conclude('overtaken');
     await conclude();
     assert.deepEqual([lonOf('a'), lonOf('b')], [8.68, 2]);

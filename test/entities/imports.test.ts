@@ -217,7 +217,7 @@ test('An import is planned again after an earlier change of another hub', async 
     commit: async (): Promise<'overtaken' | undefined> => {
       const outcome = outcomes[runs++];
       if (outcome === undefined) hub.entities.committed();
-      else hub.entities.applyForeign([{ kind: 'zone', id: UUID_A, text: JSON.stringify(HALL), force: false }]);
+      else hub.entities.applyRemote([{ kind: 'zone', id: UUID_A, text: JSON.stringify(HALL), force: false }]);
       return outcome;
     },
   };

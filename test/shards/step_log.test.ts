@@ -22,7 +22,7 @@ function opened() {
     const bytes = packStep({
       nowMs: 1,
       config: 0,
-      setBacks: [{ toMs: 1, byMs: 2 }],
+      clockSteps: [{ toMs: 1, byMs: 2 }],
       batch: lend(Buffer.from(batch)),
       effects: lend(Buffer.from(effects)),
     });
@@ -53,7 +53,7 @@ test('A journal gives a step that was kept as a record with the running times of
   const { journal, record } = opened();
   record('one', 'first');
   assert.deepEqual(
-    journal.steps().map(({ setBacks }) => setBacks),
+    journal.steps().map(({ clockSteps }) => clockSteps),
     [undefined],
   );
 });

@@ -81,7 +81,7 @@ export class ShardHarness {
   readonly shard: Shard;
   rows: 'all' | 'urgent' = 'urgent';
   /** Clock steps of the hub. */
-  setBacks: readonly ClockStep[] = NO_CLOCK_STEPS;
+  clockSteps: readonly ClockStep[] = NO_CLOCK_STEPS;
   /** Position of the next steps in a journal. */
   position: StepPosition | undefined;
   #seq = 0;
@@ -136,9 +136,9 @@ export class ShardHarness {
 
   /** Runs one step. */
   step(second: number, items: readonly Item[] = []): ObservedOutcome {
-    const { setBacks, position } = this;
+    const { clockSteps, position } = this;
     const flushBudget = this.rows === 'all' ? Infinity : 0;
-    const all = this.shard.step({ nowMs: T0 + second * 1000, items, setBacks, flushBudget, position });
+    const all = this.shard.step({ nowMs: T0 + second * 1000, items, clockSteps, flushBudget, position });
     // The next step overwrites these bytes.
     const kept = all.events.map((batch) => ({ ...batch, bytes: lend(copied(batch.bytes)) }));
     const rows = [...all.rows, ...all.backgroundRows] as LastKnownRow[];

@@ -15,26 +15,26 @@ import {
 
 const batch = Uint8Array.of(1, 2, 3);
 const effects = Uint8Array.of(4, 5);
-const setBacks = [{ toMs: 500, byMs: 40 }];
+const clockSteps = [{ toMs: 500, byMs: 40 }];
 
 test('a record of a step has its batch, its effects, and the clock steps to convert its times', () => {
-  const packed = packStep({ nowMs: 1000, config: 7, setBacks, batch: lend(batch), effects: lend(effects) });
+  const packed = packStep({ nowMs: 1000, config: 7, clockSteps, batch: lend(batch), effects: lend(effects) });
   assert.deepEqual(unpackJournalRecord(packed), {
     kind: 'step',
     config: 7,
     endMs: 960,
-    step: { batch, effects, setBacks },
+    step: { batch, effects, clockSteps },
   });
 });
 
 test('a record of released objects is a step without locations, with the sequence of the releasing record', () => {
-  const packed = packReleased({ nowMs: 1000, config: 7, sequence: 9, setBacks, effects: lend(effects) });
+  const packed = packReleased({ nowMs: 1000, config: 7, sequence: 9, clockSteps, effects: lend(effects) });
   assert.deepEqual(unpackJournalRecord(packed), {
     kind: 'released',
     config: 7,
     endMs: 960,
     sequence: 9,
-    step: { batch: new Uint8Array(0), effects, setBacks },
+    step: { batch: new Uint8Array(0), effects, clockSteps },
   });
   const cut = packed.subarray(0, packed.length - effects.length - 1);
   assert.throws(() => unpackJournalRecord(cut), new JournalRecordError('A journal record ends before its effects'));
@@ -58,7 +58,7 @@ test('A record is stored as it is while it is small, and compressed when it is l
     const record = packStep({
       nowMs: 1000,
       config: 7,
-      setBacks,
+      clockSteps,
       batch: lend(batch),
       effects: lend(new Uint8Array(effectBytes)),
     });

@@ -26,9 +26,9 @@ const assignment = checker(AlertAssignment);
 const remark = checker(AlertRemark);
 
 /** The JSON of an alert, redacted for the token of a call. */
-function textOf(alert: Alert, { sight }: Pick<ApiCall, 'sight'>): string {
+function textOf(alert: Alert, { visibility }: Pick<ApiCall, 'visibility'>): string {
   const text = JSON.stringify(alert);
-  return redactor(sight, 'alert', 'plain')?.(text) ?? text;
+  return redactor(visibility, 'alert', 'plain')?.(text) ?? text;
 }
 
 /** The ids of a selection; undefined for all open alerts. Throws HUB_BAD_REQUEST. */

@@ -242,7 +242,9 @@ function placeOf({ region, crs, zone_id }: Partial<StoredFence>): object {
 
 /** The entity as visible to the caller. A patch is applied to it, because it can copy and test values. */
 function seenBy(call: ApiCall, kind: EntityKindName, entity: object): object {
-  return call.sight === undefined ? entity : (parseLossless(seenText(kind, JSON.stringify(entity), call)) as object);
+  return call.visibility === undefined
+    ? entity
+    : (parseLossless(seenText(kind, JSON.stringify(entity), call)) as object);
 }
 
 /** The public form of the entity: an operation on its read-only children has no effect and is not an error. */

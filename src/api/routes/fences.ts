@@ -44,11 +44,11 @@ function placesRow(name: string, ask: 'fence_locations' | 'fence_motions', schem
     query: Type.Object({ ...VIEW_QUERY, ...SPATIAL_QUERY }),
     replies: { 200: { description: `The ${name}.`, schema: ArrayOf(schema) } },
     async handle(call, hub) {
-      const { query, owned, sight, reply } = call;
+      const { query, owned, visibility, reply } = call;
       const { id } = requireEntity('fence', call.id, hub);
       const view = viewOf(call, hub);
       const kind = ask === 'fence_motions' ? 'trackable' : 'provider';
-      const only = sight?.seesAll(`${kind}_id`) === true ? {} : limitedTo(kind, owned, hub);
+      const only = visibility?.seesAll(`${kind}_id`) === true ? {} : limitedTo(kind, owned, hub);
       const asked: Query = { ask, id, spatial: query.spatial_query === true, view, ...only };
       return reply.json(textList(await answersTo(asked, call, hub), view));
     },
@@ -69,7 +69,7 @@ function objectsRow<K extends ObjectKind>(name: string, kind: K, schema: TSchema
       const spatial = call.query.spatial_query === true;
       const ask = kind === 'provider' ? 'fence_providers' : 'fence_trackables';
       const answers = await answersTo({ ask, id, spatial }, call, hub);
-      const objects = onlyReadable(existing(kind, idList(answers), hub), `${kind}_id`, call.sight);
+      const objects = onlyReadable(existing(kind, idList(answers), hub), `${kind}_id`, call.visibility);
       return call.reply.json(PRESENT[kind].many(objects, call, hub));
     },
   });

@@ -337,16 +337,16 @@ function shownAs(call: ApiCall, api: ApiDeps): PositionFields {
 }
 
 /** The providers visible to the caller, deleted ones by ownership; undefined for all. */
-function namedProviders({ sight, owned }: ApiCall, { entities }: ApiDeps): ReadonlySet<string> | undefined {
-  if (sight === undefined || sight.seesAll('provider_id')) return undefined;
-  const seen = entities.list('provider').filter(({ id }) => sight.sees(['provider_id'], id));
+function namedProviders({ visibility, owned }: ApiCall, { entities }: ApiDeps): ReadonlySet<string> | undefined {
+  if (visibility === undefined || visibility.seesAll('provider_id')) return undefined;
+  const seen = entities.list('provider').filter(({ id }) => visibility.sees(['provider_id'], id));
   return new Set([...seen.map(({ id }) => idKey(id)), ...(owned?.all('provider_id') ?? [])]);
 }
 
 /** Zones whose position is hidden from the caller, since they follow others. */
-function hiddenZones({ sight }: ApiCall, { entities }: ApiDeps): ReadonlySet<string> {
-  if (sight === undefined || !entities.hasMobileZones) return new Set();
-  const hidden = entities.list('zone').filter(({ id }) => !sight.seesPlaceOf(id));
+function hiddenZones({ visibility }: ApiCall, { entities }: ApiDeps): ReadonlySet<string> {
+  if (visibility === undefined || !entities.hasMobileZones) return new Set();
+  const hidden = entities.list('zone').filter(({ id }) => !visibility.seesPlaceOf(id));
   return new Set(hidden.map(({ id }) => idKey(id)));
 }
 
@@ -370,12 +370,12 @@ function countedBy(query: QueryParameters, api: ApiDeps): Pick<VisitFilter, 'cou
 }
 
 /** The fences visible to the caller; undefined for all. */
-function readableFences({ sight }: ApiCall, { entities }: ApiDeps): readonly string[] | undefined {
-  if (sight === undefined || sight.seesAll('fence_id')) return undefined;
+function readableFences({ visibility }: ApiCall, { entities }: ApiDeps): readonly string[] | undefined {
+  if (visibility === undefined || visibility.seesAll('fence_id')) return undefined;
   return entities
     .list('fence')
     .map(({ id }) => id)
-    .filter((id) => sight.sees(['fence_id'], id));
+    .filter((id) => visibility.sees(['fence_id'], id));
 }
 
 /** Ids, separated by commas. */

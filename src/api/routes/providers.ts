@@ -30,7 +30,7 @@ export const PROVIDER_ROUTES: readonly ApiRoute[] = [
       const spatial = call.query.spatial_query === true;
       const fences = idList(await answersTo({ ask: 'provider_fences', id, spatial }, call, hub));
       return call.reply.json(
-        PRESENT.fence.many(onlyReadable(existing('fence', fences, hub), 'fence_id', call.sight), call, hub),
+        PRESENT.fence.many(onlyReadable(existing('fence', fences, hub), 'fence_id', call.visibility), call, hub),
       );
     },
   }),
@@ -44,7 +44,7 @@ export const PROVIDER_ROUTES: readonly ApiRoute[] = [
     },
     handle(call, hub) {
       const assigned = hub.entities.trackablesOf(requireEntity('provider', call.id, hub).id);
-      const trackables = onlyReadable(assigned, 'trackable_id', call.sight);
+      const trackables = onlyReadable(assigned, 'trackable_id', call.visibility);
       const asIds = relatedAs(call.version) === 'ids';
       const ids = (): string => JSON.stringify(trackables.map(({ id }) => id));
       return call.reply.json(asIds ? ids() : PRESENT.trackable.many(trackables, call, hub));

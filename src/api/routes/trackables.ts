@@ -128,7 +128,7 @@ export const TRACKABLE_ROUTES: readonly ApiRoute[] = [
       const spatial = call.query.spatial_query === true;
       const fences = idList(await answersTo({ ask: 'trackable_fences', id, spatial }, call, hub));
       return call.reply.json(
-        PRESENT.fence.many(onlyReadable(existing('fence', fences, hub), 'fence_id', call.sight), call, hub),
+        PRESENT.fence.many(onlyReadable(existing('fence', fences, hub), 'fence_id', call.visibility), call, hub),
       );
     },
   }),
@@ -140,10 +140,10 @@ export const TRACKABLE_ROUTES: readonly ApiRoute[] = [
     replies: {
       200: { description: 'The providers.', schema: ArrayOf(LocationProvider), v1: IdArray },
     },
-    handle({ id, version, sight, reply }, hub) {
+    handle({ id, version, visibility, reply }, hub) {
       const trackable = requireEntity('trackable', id, hub);
       const assigned = existing('provider', trackable.location_providers ?? [], hub);
-      const providers = onlyReadable(assigned, 'provider_id', sight);
+      const providers = onlyReadable(assigned, 'provider_id', visibility);
       const related = relatedAs(version) === 'ids' ? providers.map((provider) => provider.id) : providers;
       return reply.json(JSON.stringify(related));
     },
@@ -156,10 +156,10 @@ export const TRACKABLE_ROUTES: readonly ApiRoute[] = [
     replies: {
       200: { description: 'The sensor data of each provider that has some.', schema: ArrayOf(AnyType) },
     },
-    handle({ id, sight, reply }, hub) {
+    handle({ id, visibility, reply }, hub) {
       const trackable = requireEntity('trackable', id, hub);
       const assigned = existing('provider', trackable.location_providers ?? [], hub);
-      const providers = onlyReadable(assigned, 'provider_id', sight);
+      const providers = onlyReadable(assigned, 'provider_id', visibility);
       return reply.json(JSON.stringify(providers.map(({ sensors }) => sensors).filter((sensors) => sensors != null)));
     },
   }),
@@ -169,7 +169,7 @@ export const TRACKABLE_ROUTES: readonly ApiRoute[] = [
 function forecastReply(
   { id, horizonMs }: { readonly id: string; readonly horizonMs: number },
   answers: readonly QueryResult[],
-  { sight }: Pick<ApiCall, 'sight'>,
+  { visibility }: Pick<ApiCall, 'visibility'>,
   hub: ApiDeps,
 ): TrackableForecast {
   const found = answers.find((answer) => 'forecast' in answer);
@@ -181,7 +181,7 @@ function forecastReply(
     fences.map(([fence]) => fence),
     hub,
   );
-  const readable = new Set(onlyReadable(ids, 'fence_id', sight).map((fence) => fence.id));
+  const readable = new Set(onlyReadable(ids, 'fence_id', visibility).map((fence) => fence.id));
   return {
     trackable_id: id,
     timestamp: formatTime(nowMs),

@@ -48,9 +48,9 @@ export const ZONE_ROUTES: readonly ApiRoute[] = [
     query: Type.Object({ geojson: VIEW_QUERY.geojson }),
     body: SimpleTransform,
     replies: { 200: { description: 'The position in the other crs.', schema: SimpleTransform } },
-    handle({ id, body, query, sight, reply }, hub) {
+    handle({ id, body, query, visibility, reply }, hub) {
       const zone = requireEntity('zone', id, hub);
-      checkZonePlace('zone_id', zone.id, sight);
+      checkZonePlace('zone_id', zone.id, visibility);
       const moved = simpleTransform(hub.entities.placed(zone), body);
       if (query.geojson !== true) return reply.json(JSON.stringify(moved));
       const { position, ...rest } = moved;
@@ -63,9 +63,9 @@ export const ZONE_ROUTES: readonly ApiRoute[] = [
     summary: 'A fence around a zone, which is not stored',
     permission: { operation: 'READ', resource: 'zone_id' },
     replies: { 200: { description: 'The fence.', schema: Fence } },
-    handle({ id, sight, reply }, hub) {
+    handle({ id, visibility, reply }, hub) {
       const stored = requireEntity('zone', id, hub);
-      checkZoneOutline('zone_id', stored, sight);
+      checkZoneOutline('zone_id', stored, visibility);
       const zone = hub.entities.placed(stored);
       return reply.json(JSON.stringify(fenceAround(zone, hub.entities)));
     },
@@ -80,7 +80,7 @@ export const ZONE_ROUTES: readonly ApiRoute[] = [
     replies: { 201: { description: 'The stored fence.', schema: Fence } },
     async handle(call, hub) {
       const zone = requireEntity('zone', call.id, hub);
-      checkZonePlace('zone_id', zone.id, call.sight);
+      checkZonePlace('zone_id', zone.id, call.visibility);
       const body = fenceFromZone(zone, bodyObject(call.body), hub.entities);
       const fence = await hub.entities.create('fence', body, {
         replaceId: replacesIds(call.version, 'fence'),

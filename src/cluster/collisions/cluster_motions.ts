@@ -34,7 +34,7 @@ export interface ClusterMotionsOptions
 
 /** The collision stage of this hub, and its shards. */
 export interface LocalStage {
-  readonly clock: Pick<Clock, 'now' | 'monotonic' | 'wallClockTime' | 'monotonicTime' | 'setBacks'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic' | 'wallClockTime' | 'monotonicTime' | 'clockSteps'>;
   readonly shards: {
     readonly passed: Passed;
     /** Has all shards report the positions of their trackables, as motions. Resolves when they have. */

@@ -91,7 +91,7 @@ export class MotionsIn {
 
   /** Takes a message; undefined if it is unusable. `isLate`: it had to wait for earlier ones of its sender. */
   take(hub: string, message: MotionsMessage, isLate = false): News | undefined {
-    const { watermark, setBacks, stood, motions } = message;
+    const { watermark, clockSteps, stood, motions } = message;
     const sender = this.#senders.get(hub);
     if (sender === undefined) return undefined;
     const { clock } = this.#options;
@@ -106,7 +106,7 @@ export class MotionsIn {
     const isStood = !sender.isKnown && sender.asked !== undefined && stood >= sender.asked.number;
     sender.isKnown ||= isStood;
     this.#tell();
-    return { hub, watermark, passedMs: sender.passedMs, setBacks, isStood, behindMs, motions };
+    return { hub, watermark, passedMs: sender.passedMs, clockSteps, isStood, behindMs, motions };
   }
 
   /** Messages of a hub are lost. */

@@ -13,7 +13,7 @@ export interface Passed {
 export interface MotionsOutOptions {
   /** Sends a message to the owner of the stage. */
   send(target: string, message: Uint8Array): void;
-  readonly clock: Pick<Clock, 'now' | 'wallClockTime' | 'setBacks'>;
+  readonly clock: Pick<Clock, 'now' | 'wallClockTime' | 'clockSteps'>;
   /** Watermark of the shards. */
   passed(): Passed;
 }
@@ -166,7 +166,7 @@ export class MotionsOut {
       watermark: this.#reported.seq,
       passedMs: clock.wallClockTime(this.#reported.receivedMs),
       sentMs: clock.now(),
-      setBacks: clock.setBacks,
+      clockSteps: clock.clockSteps,
       stood: this.#stood,
       motions,
     });

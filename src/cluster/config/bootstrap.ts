@@ -1,10 +1,10 @@
-import type { ForeignChange } from './config_changes.ts';
+import type { ConfigChange } from './config_changes.ts';
 import type { EntityText } from './snapshot_messages.ts';
 
 /** Changes of a record of the configuration log. */
 interface RecordedChanges {
   readonly sequence: number;
-  readonly changes: readonly ForeignChange[];
+  readonly changes: readonly ConfigChange[];
 }
 
 /** More records than a failed owner may lag behind when a new hub takes over from it. */

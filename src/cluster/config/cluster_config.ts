@@ -4,7 +4,7 @@ import type { ObjectKind } from '../../model/id.ts';
 import type { ClusterContext } from '../context.ts';
 import { Ownership } from '../routing/ownership.ts';
 import { BootstrapEntities } from './bootstrap.ts';
-import { changesIn, type ForeignChange } from './config_changes.ts';
+import { changesIn, type ConfigChange } from './config_changes.ts';
 import { type AppliedRecord, type ConfigLog, type ConfigLogOptions, openConfigLog } from './config_log.ts';
 import type { EntityChange } from './config_record.ts';
 import { applied, type ConfigState, EMPTY_STATE, isSettled, serving } from './config_state.ts';
@@ -63,7 +63,7 @@ export class ClusterConfig {
   /** Applies a record. Returns the state before it, and its changes. */
   apply(record: AppliedRecord): {
     readonly before: ConfigState;
-    readonly changes: readonly ForeignChange[];
+    readonly changes: readonly ConfigChange[];
     readonly repartitioned: readonly Repartitioned[];
   } {
     const { sequence, body } = record;

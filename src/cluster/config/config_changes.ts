@@ -2,7 +2,7 @@ import type { StoredKind } from '../../core/entity_write.ts';
 import type { ConfigBody, EntityChange } from './config_record.ts';
 
 /** A change of an entity, as it is in the configuration log. */
-export interface ForeignChange {
+export interface ConfigChange {
   readonly kind: Exclude<StoredKind, 'setting'>;
   readonly id: string;
   /** JSON; null if it is deleted. */
@@ -13,7 +13,7 @@ export interface ForeignChange {
 }
 
 /** Entities that a record changes. */
-export function changesIn(body: ConfigBody): readonly ForeignChange[] {
+export function changesIn(body: ConfigBody): readonly ConfigChange[] {
   if (body.kind === 'ensure') {
     return body.providers.map(([id, text]) => ({ kind: 'provider', id, text, force: false, ifAbsent: true }));
   }

@@ -1,6 +1,6 @@
 import { hubError } from '../../errors.ts';
 import type { ClusterContext } from '../context.ts';
-import type { ForeignChange } from './config_changes.ts';
+import type { ConfigChange } from './config_changes.ts';
 import type { ConfigLog } from './config_log.ts';
 import type { EntityChange } from './config_record.ts';
 import type { ConfigState } from './config_state.ts';
@@ -36,7 +36,7 @@ export class EntityCommits {
   }
 
   /** See Cluster. */
-  async commit(changes: readonly ForeignChange[], settings: readonly SettingText[]): Promise<'overtaken' | undefined> {
+  async commit(changes: readonly ConfigChange[], settings: readonly SettingText[]): Promise<'overtaken' | undefined> {
     const { hubName, partitions, log, state, appliedByAll } = this.#options;
     const { applied: before } = log();
     const rows = [

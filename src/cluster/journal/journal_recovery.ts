@@ -275,7 +275,7 @@ export class RecordedLocations {
     const keys = new Set<string>();
     for (const { step } of this.#steps) {
       for (const location of locationsIn(step)) {
-        keys.add(keyOf(location, wallClockOfEventTime(location.generatedMs, step.setBacks ?? [])));
+        keys.add(keyOf(location, wallClockOfEventTime(location.generatedMs, step.clockSteps ?? [])));
       }
     }
     return keys;

@@ -137,7 +137,7 @@ export class StepJournal {
    */
   keepFenceEvents(events: readonly FailedFenceEvent[], endMs: number): Promise<void> {
     const nothing = lend(new Uint8Array());
-    const step = packStep({ config: 0, nowMs: endMs, setBacks: [], batch: nothing, effects: nothing });
+    const step = packStep({ config: 0, nowMs: endMs, clockSteps: [], batch: nothing, effects: nothing });
     return this.#append(storedRecord(withFailedFenceEvents(step, events), zstdCompressSync));
   }
 

@@ -165,7 +165,7 @@ export const MOTIONS = messageOf(
     /** Time of sending. */
     sentMs: NUMBER,
     /** Clock steps that convert the sender's monotonic time to wall-clock time. */
-    setBacks: listOf(CLOCK_STEP),
+    clockSteps: listOf(CLOCK_STEP),
     /** Number of the last request for positions that is answered up to this message; 0 if there was none. */
     stood: COUNT,
     motions: listOf(recordOf({ lastSeq: COUNT, packed: LENT_BYTES })),

@@ -5,7 +5,7 @@ import type { TaskScheduler } from '../../time/task_scheduler.ts';
 import { newRecordBuffer } from '../../wire/location_record.ts';
 import { RowBuffer } from './row_buffer.ts';
 import { addTo, type Lying, readOnce, readToEnds, type StateReadOptions } from './state_reader.ts';
-import { ForeignSubject, type ReadSubject, StateSubject, type StateSubjectOptions } from './state_subject.ts';
+import { RemoteSubject, type ReadSubject, StateSubject, type StateSubjectOptions } from './state_subject.ts';
 
 /**
  * Rows of some subjects of the state: buffered as they arrive, written in rounds, and read back.
@@ -154,9 +154,9 @@ export class StateSection {
   /** Last row of each object in some subjects, of any writer, except outdated ones. They are copies. */
   rowsIn(names: readonly string[], outdated: readonly Outdated[] = []): Promise<ReadonlyMap<string, RowLocation>> {
     return this.#inTurn(async () => {
-      const subjects = names.map((name) => this.#subjects.get(name) ?? new ForeignSubject(name));
+      const subjects = names.map((name) => this.#subjects.get(name) ?? new RemoteSubject(name));
       await each(subjects, async (subject) => {
-        if (subject instanceof ForeignSubject) await subject.look(this.#options);
+        if (subject instanceof RemoteSubject) await subject.look(this.#options);
       });
       const isOutdated = ({ name }: ReadSubject, key: string): boolean => {
         return outdated.some((each) => each.subjects.has(name) && each.objects.has(key));

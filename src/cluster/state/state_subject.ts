@@ -187,7 +187,7 @@ export interface ReadSubject {
 }
 
 /** A subject that another hub has claimed, or will claim: it is only read. */
-export class ForeignSubject implements ReadSubject {
+export class RemoteSubject implements ReadSubject {
   readonly name: string;
   #last = 0;
 

@@ -37,7 +37,7 @@ const REST_MAX =
 /** Writes a CollisionEvent in every subscribed rendering whose plane reaches both trackables. */
 export function writeCollision(
   announcement: Announcement,
-  { renderings, texts, setBacks }: Pick<CollisionState, 'renderings' | 'texts' | 'setBacks'>,
+  { renderings, texts, clockSteps }: Pick<CollisionState, 'renderings' | 'texts' | 'clockSteps'>,
   events: EventWriter,
 ): void {
   const { mover, other } = announcement;
@@ -48,7 +48,7 @@ export function writeCollision(
     mover.motion.floor,
     other.motion.floor,
   ];
-  const head = headOf(announcement, (ms) => formatTime(wallClockOfEventTime(ms, setBacks)));
+  const head = headOf(announcement, (ms) => formatTime(wallClockOfEventTime(ms, clockSteps)));
   const places = overlapOf(mover, other);
   const meters = geodesicMeters(mover.motion.lon, mover.motion.lat, other.motion.lon, other.motion.lat);
   for (const [index, { variant, plane }] of renderings.entries()) {

@@ -52,7 +52,7 @@ export interface CollisionInput {
   /** All subscribed renderings, if they have changed. */
   readonly variants?: readonly Variant[] | undefined;
   /** Clock steps that convert monotonic times and event times to wall-clock times; by default the times are equal. */
-  readonly setBacks?: readonly ClockStep[] | undefined;
+  readonly clockSteps?: readonly ClockStep[] | undefined;
   /**
    * Whether another hub may take over this stage. A shared stage stores ends as well as starts. Its reported positions
    * are exactly those of the last motions, so a pair that touches at a reported position starts to collide. In a single
@@ -133,9 +133,9 @@ interface Run {
 }
 
 function step(run: Run, input: CollisionInput): CollisionOutcome {
-  const { nowMs, motions, variants, setBacks } = input;
+  const { nowMs, motions, variants, clockSteps } = input;
   const { state, events } = run;
-  state.setBacks = setBacks ?? NO_CLOCK_STEPS;
+  state.clockSteps = clockSteps ?? NO_CLOCK_STEPS;
   events.tidy(EVENT_BYTES_RETAINED);
   if (variants !== undefined) events.retain(variants);
   refreshRenderings(state, variants, run.options.zones);
@@ -222,7 +222,7 @@ function standAt(run: Run, motion: TrackableMotion): Body {
 function onGone(run: Run, { id, receivedMs }: TrackableRemoved): void {
   const body = run.state.bodies.get(id);
   if (body === undefined) return;
-  const timeMs = eventTimeOfMonotonic(receivedMs, run.state.setBacks);
+  const timeMs = eventTimeOfMonotonic(receivedMs, run.state.clockSteps);
   while (body.contacts.length > 0) end(run, body.contacts[0]!, body, timeMs);
   takeAway(run.state, body);
 }
@@ -337,8 +337,9 @@ function releaseDue(run: Run, untilMs: number): void {
     else deadlines.push(endMs, contact);
   }
   due.sort((one, other) => dueMs(one) - dueMs(other) || byIds(one, other));
-  const { setBacks } = run.state;
-  for (const contact of due) end(run, contact, contact.mover, eventTimeOfMonotonic(releaseMs(contact.hold), setBacks));
+  const { clockSteps } = run.state;
+  for (const contact of due)
+    end(run, contact, contact.mover, eventTimeOfMonotonic(releaseMs(contact.hold), clockSteps));
 }
 
 function byIds(one: Contact, other: Contact): number {

@@ -30,7 +30,7 @@ export interface CollisionState {
   renderings: readonly Rendering[];
   zones: readonly (Zone | undefined)[];
   /** Clock steps that convert monotonic time to wall-clock time. */
-  setBacks: readonly ClockStep[];
+  clockSteps: readonly ClockStep[];
   /** JSON of bodies in the current renderings. */
   readonly texts: BodyJsonCache;
 }
@@ -44,7 +44,7 @@ export function newCollisionState(newBuffer: NewRecordBuffer): CollisionState {
     contacts: 0,
     renderings: [],
     zones: [],
-    setBacks: NO_CLOCK_STEPS,
+    clockSteps: NO_CLOCK_STEPS,
     texts: new BodyJsonCache(newBuffer),
   };
 }

@@ -80,6 +80,6 @@ export const JOURNAL_RECORD = layoutOf({
   number: 'f64',
   config: 'f64',
   batchBytes: 'u32',
-  setBacks: 'u8',
+  clockSteps: 'u8',
 });
 export const CLOCK_STEP = layoutOf({ toMs: 'f64', byMs: 'f64' });

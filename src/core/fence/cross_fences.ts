@@ -33,7 +33,7 @@ interface Way {
   readonly segment: Segment;
   /** Returns the extent of the object at a position. */
   readonly extentAt: (lon: number, lat: number) => Footprint;
-  readonly setBacks: readonly ClockStep[];
+  readonly clockSteps: readonly ClockStep[];
 }
 
 /** A crossing, with the fraction of the way at which it was decided. */
@@ -56,13 +56,13 @@ export function isCrossed({ crossing }: ShardState, fence: FenceState): boolean 
 export function crossFences(
   { state, index }: { readonly state: ShardState; readonly index: FenceIndex },
   object: Tracked,
-  { from, to, extentAt, setBacks }: Omit<Way, 'segment'>,
+  { from, to, extentAt, clockSteps }: Omit<Way, 'segment'>,
 ): Crossing[] | undefined {
   const gapMs = to.eventTimeMs - from.eventTimeMs;
   if (!(gapMs > 0 && gapMs <= state.crossing.maxGapMs)) return undefined;
   const { lon, lat } = to.footprint;
   if (from.lon === lon && from.lat === lat && from.z === to.z) return undefined;
-  const way: Way = { from, to, segment: segmentBetween(from, to.footprint), extentAt, setBacks };
+  const way: Way = { from, to, segment: segmentBetween(from, to.footprint), extentAt, clockSteps };
   const found: CrossingOnWay[] = [];
   for (const fence of fencesOnWay({ state, index }, object, way)) {
     const { floor } = fence.vertical;
@@ -230,7 +230,7 @@ class Visit {
       const next = expire(membership, this.seenMs, timing.fenceTimeoutMs);
       this.membership = next;
       const at = Math.min(fraction, this.#fractionAt(dueMs, fraction));
-      if (next === undefined) this.#left(membership, eventTimeOfMonotonic(dueMs, way.setBacks), at);
+      if (next === undefined) this.#left(membership, eventTimeOfMonotonic(dueMs, way.clockSteps), at);
       else if (next.at === 'inside') this.#entered(next.entryMs, at);
     }
   }

@@ -138,7 +138,7 @@ export function observeChangedFences(
  */
 export function expireFences(
   object: Tracked,
-  { nowMs, setBacks }: { readonly nowMs: number; readonly setBacks: readonly ClockStep[] },
+  { nowMs, clockSteps }: { readonly nowMs: number; readonly clockSteps: readonly ClockStep[] },
   chain: TimingChain,
 ): Crossing[] | undefined {
   let crossings: Crossing[] | undefined;
@@ -154,7 +154,7 @@ export function expireFences(
       object.members = object.members.filter((other) => other !== member);
       fence.occupants.delete(object);
       if (membership.at === 'inside') {
-        crossings = add(crossings, exitOf(fence, membership.entryMs, eventTimeOfMonotonic(dueMs, setBacks)));
+        crossings = add(crossings, exitOf(fence, membership.entryMs, eventTimeOfMonotonic(dueMs, clockSteps)));
       }
       continue;
     }

@@ -68,14 +68,14 @@ export function observeMove(
 }
 
 function wayTo(
-  { setBacks }: ShardContext,
+  { clockSteps }: ShardContext,
   object: ProviderState | TrackableState,
   to: FenceObservation,
   from: Departure,
 ): Parameters<typeof crossFences>[2] {
   const shape = object.kind === 'provider' ? POINT : object.entity;
   const course = object.fix?.filteredCourse;
-  return { from, to, setBacks, extentAt: (lon, lat) => footprintOf(shape, lon, lat, course) };
+  return { from, to, clockSteps, extentAt: (lon, lat) => footprintOf(shape, lon, lat, course) };
 }
 
 /** Returns the timing of a provider: the values of its last location override those of its only trackable. */

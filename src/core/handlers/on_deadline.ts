@@ -57,13 +57,13 @@ export function fireSuppressed(context: ShardContext, object: Woken, nowMs: numb
 
 function expireObject(context: ShardContext, object: Woken, nowMs: number): void {
   if (object.members.length === 0) return;
-  const { setBacks } = context;
+  const { clockSteps } = context;
   if (object.kind === 'provider') {
-    const crossings = expireFences(object, { nowMs, setBacks }, providerTiming(context.state, object));
+    const crossings = expireFences(object, { nowMs, clockSteps }, providerTiming(context.state, object));
     publishProviderCrossings(context, object, crossings);
     return;
   }
-  publishTrackableCrossings(context, object, expireFences(object, { nowMs, setBacks }, trackableTiming(object)));
+  publishTrackableCrossings(context, object, expireFences(object, { nowMs, clockSteps }, trackableTiming(object)));
 }
 
 /** Schedules an object for its next deadline, but not before its suppression ends. */

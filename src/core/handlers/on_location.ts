@@ -26,7 +26,7 @@ export function onLocation(context: ShardContext, sent: ReceivedLocation): void 
   const { counts } = context.draft;
   const provider = providerState(state, sent.providerId);
   const previous = provider.fix;
-  const eventNowMs = eventTimeOfMonotonic(receivedMs, context.setBacks);
+  const eventNowMs = eventTimeOfMonotonic(receivedMs, context.clockSteps);
   // The event time is never after the receipt. Otherwise, after a clock that ran ahead was corrected, all further
   // locations would count as outdated.
   const eventTimeMs = Math.min(sent.generatedMs, eventNowMs);

@@ -26,7 +26,7 @@ const NO_VARIANTS: readonly FilteredVariant[] = [];
 
 /** Records a provider's new location and publishes it in every subscribed rendering. */
 export function publishLocation(context: ShardContext, fix: Fix): void {
-  context.positions?.location(fix, context.setBacks);
+  context.positions?.location(fix, context.clockSteps);
   const variants = context.variants.get('location_updates') ?? NO_VARIANTS;
   if (variants.length === 0) return;
   const { events, zones, sentTime, sentTimeBytes } = context;
@@ -71,7 +71,7 @@ export function publishMotion(context: ShardContext, trackable: TrackableState):
   const variants = context.variants.get('trackable_motions') ?? NO_VARIANTS;
   const { fix } = trackable;
   if (fix === undefined) return;
-  context.positions?.motion(trackable.id, fix, context.setBacks);
+  context.positions?.motion(trackable.id, fix, context.clockSteps);
   if (variants.length === 0) return;
   const { events, zones, sentTime, sentTimeBytes } = context;
   let shared: string | undefined;
@@ -129,7 +129,7 @@ function publish(
   subject: Pick<FenceChange, 'trackableId' | 'providerId' | 'trackables'>,
 ): void {
   const variants = context.variants.get('fence_events') ?? NO_VARIANTS;
-  const { draft, setBacks } = context;
+  const { draft, clockSteps } = context;
   const { counts } = draft;
   for (const { fence, entryMs, exitMs, mark } of crossings) {
     if (exitMs === undefined) counts.entries++;
@@ -137,20 +137,20 @@ function publish(
     if (mark === 'left' || mark === 'right') countCrossing(context, { fence, mark, entryMs }, subject);
     if (variants.length === 0) continue;
     const type = exitMs === undefined ? 'region_entry' : 'region_exit';
-    const entered = wallClockOfEventTime(entryMs, setBacks);
-    const left = exitMs && Math.max(entered, wallClockOfEventTime(exitMs, setBacks));
+    const entered = wallClockOfEventTime(entryMs, clockSteps);
+    const left = exitMs && Math.max(entered, wallClockOfEventTime(exitMs, clockSteps));
     publishFenceEvent(context, variants, { fence, type, entryMs: entered, exitMs: left, mark, ...subject });
   }
 }
 
 /** Counts the crossing of a gate, unless the provider's trackables count for it. */
 function countCrossing(
-  { state, setBacks }: ShardContext,
+  { state, clockSteps }: ShardContext,
   { fence, mark, entryMs }: Pick<Crossing, 'fence' | 'entryMs'> & { readonly mark: Direction },
   { trackableId, trackables }: Pick<FenceChange, 'trackableId' | 'trackables'>,
 ): void {
   if (trackableId === undefined && trackables.length > 0) return;
-  state.crossing.gates.add(fence.id, mark, wallClockOfEventTime(entryMs, setBacks));
+  state.crossing.gates.add(fence.id, mark, wallClockOfEventTime(entryMs, clockSteps));
 }
 
 function publishFenceEvent(context: ShardContext, variants: readonly FilteredVariant[], change: FenceChange): void {

@@ -36,8 +36,11 @@ function remoteTimes(from: readonly ClockStep[], to: readonly ClockStep[]): Remo
  * Returns a function that converts the effects of a step to times of this hub; the identity for a step of this hub.
  * Also converts the step's locations, in place.
  */
-export function readEffects({ locations, setBacks }: PastStep, own: readonly ClockStep[]): (effect: Effect) => Effect {
-  const times = setBacks && remoteTimes(setBacks, own);
+export function readEffects(
+  { locations, clockSteps }: PastStep,
+  own: readonly ClockStep[],
+): (effect: Effect) => Effect {
+  const times = clockSteps && remoteTimes(clockSteps, own);
   if (times === undefined) return (effect) => effect;
   for (const location of locations) location.shift(times);
   return (effect) => shifted(effect, times);

@@ -89,7 +89,7 @@ export interface ReplayOptions {
 export function replaySteps(context: ShardContext, steps: readonly PastStep[], options: ReplayOptions): void {
   const { state } = context;
   for (const step of steps) {
-    const read = readEffects(step, context.setBacks);
+    const read = readEffects(step, context.clockSteps);
     const replay = new Replay(state, step, options);
     for (const effect of effectsIn(step.effects)) replay.apply(read(effect));
     state.fixes.endStep();

@@ -53,10 +53,10 @@ export function fixesOf(state: ShardState, { location_providers: providers }: So
 }
 
 /** Returns the properties of a location for locating rules. */
-export function factsOf({ setBacks }: ShardContext, fix: Fix, nowMs: number): LocationCandidate<Fix>['facts'] {
+export function factsOf({ clockSteps }: ShardContext, fix: Fix, nowMs: number): LocationCandidate<Fix>['facts'] {
   const { accuracy, providerId, providerType, source, floor, speed } = fix;
   return {
-    timestamp_diff: wallClockTime(nowMs, setBacks) - wallClockOfEventTime(fix.eventTimeMs, setBacks),
+    timestamp_diff: wallClockTime(nowMs, clockSteps) - wallClockOfEventTime(fix.eventTimeMs, clockSteps),
     accuracy,
     provider_id: providerId,
     type: providerType,

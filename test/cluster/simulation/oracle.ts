@@ -94,7 +94,7 @@ export class Oracle {
 interface Placed {
   readonly owner: string | undefined;
   readonly fix: (FixContext & { readonly bytes: Uint8Array }) | undefined;
-  readonly setBacks: readonly ClockStep[];
+  readonly clockSteps: readonly ClockStep[];
 }
 
 /**
@@ -109,7 +109,7 @@ class SingleHub {
   readonly #shard: Shard;
   #owner: string | undefined;
   /** Clock steps of the owner until its last step. */
-  #setBacks: readonly ClockStep[] = [];
+  #clockSteps: readonly ClockStep[] = [];
 
   constructor(shard: Shard, { objects, takeovers }: Timeline) {
     this.#shard = shard;
@@ -120,7 +120,7 @@ class SingleHub {
   /** Processes a part of a step if it is a step of the owner. Without `end`: all remaining items. */
   follow({ incarnation, order: _, items, atMs, ...rest }: KeptStep, from: number, end?: number): void {
     if (this.#owner !== incarnation) return;
-    this.#setBacks = rest.setBacks ?? [];
+    this.#clockSteps = rest.clockSteps ?? [];
     const passedOn = items.slice(from, end).filter(({ kind }) => PASSED_ON.includes(kind));
     // Deadlines that are due before the next item precede its effects.
     const nowMs = end === undefined ? rest.nowMs : Math.min(rest.nowMs, items[end]?.receivedMs ?? rest.nowMs);
@@ -138,7 +138,7 @@ class SingleHub {
       const takeover = this.#takeovers.shift() as Takeover;
       this.#owner = takeover.by;
       if (takeover.by === undefined) return;
-      this.#retime(step.setBacks ?? []);
+      this.#retime(step.clockSteps ?? []);
       // Movements of other objects in the meantime do not affect these.
       for (const [id] of others) this.#place(id, undefined);
       this.#takeOver(takeover, step);
@@ -161,7 +161,7 @@ class SingleHub {
     return new Map(
       ids.map((id) => {
         const fix = (providers.get(id) ?? trackables.get(id))?.fix;
-        return [id, { owner: this.#owner, fix: fix && copyOf(fix), setBacks: this.#setBacks }];
+        return [id, { owner: this.#owner, fix: fix && copyOf(fix), clockSteps: this.#clockSteps }];
       }),
     );
   }
@@ -180,7 +180,7 @@ class SingleHub {
       return;
     }
     const fix = state.fixes.takeOver(placed.fix.bytes, placed.fix);
-    shiftFix(fix.bytes, timesOfOther(placed.setBacks, this.#setBacks));
+    shiftFix(fix.bytes, timesOfOther(placed.clockSteps, this.#clockSteps));
     if (object.kind === 'trackable') settle(state, object, fix);
     else state.fixes.put(object, fix);
   }
@@ -212,8 +212,8 @@ class SingleHub {
 
   /** Converts monotonic times of the previous owner to those of the next one, by wall-clock times. */
   #retime(to: readonly ClockStep[]): void {
-    const from = this.#setBacks;
-    this.#setBacks = to;
+    const from = this.#clockSteps;
+    this.#clockSteps = to;
     if (from.length === 0 && to.length === 0) return;
     const aheadMs = to.reduce((sum, { byMs }) => sum + byMs, 0);
     const timed = (ms: number): number => wallClockTime(ms, from) + aheadMs;

@@ -45,7 +45,7 @@ export interface Digest {
  */
 export class Recording {
   nowMs = START_MS;
-  setBacks: readonly ClockStep[] = [];
+  clockSteps: readonly ClockStep[] = [];
   /** Events of each subscription, in order. */
   readonly texts = new Map<string, string[]>();
   /** Number of locations parsed by the scanner. */
@@ -138,10 +138,10 @@ export class Recording {
 
   /** Runs the pending items. */
   step(): void {
-    const { nowMs, setBacks } = this;
+    const { nowMs, clockSteps } = this;
     const items = this.#waiting;
     this.#waiting = [];
-    const batch = packBatch({ nowMs, items, setBacks, flushBudget: 0 });
+    const batch = packBatch({ nowMs, items, clockSteps, flushBudget: 0 });
     this.#packer.done(items);
     const { events, motions } = this.#shard.step(unpackBatch(batch));
     this.#fanout.publish(events);
@@ -160,8 +160,8 @@ export class Recording {
   }
 
   #collisions(motions: readonly Motion[]): readonly EventBatch[] {
-    const { nowMs, setBacks } = this;
-    return this.#stage.step({ nowMs, motions, setBacks, variants: this.#variants }).events;
+    const { nowMs, clockSteps } = this;
+    return this.#stage.step({ nowMs, motions, clockSteps, variants: this.#variants }).events;
   }
 
   #listen(variants: readonly Variant[]): void {

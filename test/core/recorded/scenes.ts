@@ -107,7 +107,7 @@ function assigned(recording: Recording): void {
   }
   for (let round = 0; round < 60; round++) {
     recording.nowMs += pick(100, 300, 1000, 5000);
-    if (round === 40) recording.setBacks = [{ toMs: recording.nowMs - 3_600_000, byMs: 3_600_000 }];
+    if (round === 40) recording.clockSteps = [{ toMs: recording.nowMs - 3_600_000, byMs: 3_600_000 }];
     const locations = Array.from({ length: pick(1, 8, 15) }, () => ({
       provider_type: pick('uwb', 'gps'),
       provider_id: providerId(pick(...Array(30).keys())),
