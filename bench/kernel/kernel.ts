@@ -36,14 +36,14 @@ export async function measureKernel(kernel: Kernel, roundMs: number): Promise<nu
 }
 
 /** Results of calls, stored so that the compiler cannot eliminate the calls. */
-const committed: { last: unknown } = { last: undefined };
+const sink: { last: unknown } = { last: undefined };
 
 /** Creates a kernel that calls a function repeatedly, with 0, 1, 2 … */
 export function repeated(call: (turn: number) => unknown): Calls {
   return {
     run(calls) {
       const from = process.cpuUsage();
-      for (let turn = 0; turn < calls; turn++) committed.last = call(turn);
+      for (let turn = 0; turn < calls; turn++) sink.last = call(turn);
       return { calls, spentMs: cpuMsSince(from) };
     },
   };
@@ -64,7 +64,7 @@ export function inBatches<Input>(
       while (done < calls) {
         const input = prepared();
         const from = process.cpuUsage();
-        committed.last = call(input);
+        sink.last = call(input);
         spentMs += cpuMsSince(from);
         done += typeof size === 'number' ? size : size(input);
       }

@@ -12,7 +12,7 @@ function fenceOf(positions: number[][]): StoredFence {
 const positionsOf = (count: number, size: number) =>
   Array.from({ length: count }, (_, i) => [i / 3, -i / 2 - 1, 1e-7 * i].slice(0, size));
 
-for (const [name, positions, isCommitted] of [
+for (const [name, positions, isKept] of [
   ['large', positionsOf(2000, 2), true],
   ['large, with heights', positionsOf(2000, 3), true],
   ['small', positionsOf(10, 2), false],
@@ -21,7 +21,7 @@ for (const [name, positions, isCommitted] of [
   test(`A polygon that is ${name} is parsed and serialized unchanged`, () => {
     const fence = fenceOf(positions as number[][]);
     const kept = withCompactRegion(fence);
-    assert.equal(kept !== fence, isCommitted);
+    assert.equal(kept !== fence, isKept);
     assert.equal(JSON.stringify(kept), JSON.stringify(fence));
     assert.deepEqual((kept.region as { coordinates: unknown }).coordinates, fence.region.coordinates);
     assert.equal(withCompactRegion(kept), kept);

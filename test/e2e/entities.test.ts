@@ -103,12 +103,12 @@ describe('entities', () => {
         assert.equal((await hub.put(item, kind.make(n))).status, 404);
 
         await hub.settle();
-        const { need_transformation: _, ...committed } = created.body;
+        const { need_transformation: _, ...stored } = created.body;
         assert.deepEqual(
           changes.events.map(({ event_type: type, id: of, object }) => [type, of, object]),
           [
-            ['create', id, committed],
-            ['update', id, { ...committed, properties: { changed: true } }],
+            ['create', id, stored],
+            ['update', id, { ...stored, properties: { changed: true } }],
             ['delete', id, { id }],
           ],
         );

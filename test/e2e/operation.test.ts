@@ -305,9 +305,9 @@ describe('a restarted hub', () => {
     const second = await openTestHub({}, { folder });
     t.after(second.close);
     const { body: after } = await second.get('/stats/consumption/current');
-    const { uptime: _then, range: then, ...committed } = before.statistics;
+    const { uptime: _then, range: then, ...lasting } = before.statistics;
     const { uptime: _now, range: now, ...found } = after.statistics;
-    assert.deepEqual(found, committed);
+    assert.deepEqual(found, lasting);
     assert.ok(found.locationupdates_processed >= 7);
     assert.equal(now.from, then.from);
     assert.equal(after.id, before.id);

@@ -81,8 +81,8 @@ describe('A hub with a broker', { skip }, () => {
     const client = await openClient(t, broker.port);
     const hub = await openHub(t, { mqtt_port: broker.port, db_fast_writes: false });
     await connected(hub);
-    await client.publish(`${PUB}/kept`, onEarth('committed'));
-    await located(hub, 'committed');
+    await client.publish(`${PUB}/kept`, onEarth('kept'));
+    await located(hub, 'kept');
   });
 
   test('reports why it is rejected', async (t) => {
