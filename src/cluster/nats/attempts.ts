@@ -1,6 +1,6 @@
 import { type Append, type Appended, type Bus, BusBusyError, BusError, type StoredMessage } from './bus.ts';
 
-/** Result of an append, or of a replacement; `busy` if the queue of the bus is full. */
+/** Resolves to the outcome of an append or a replacement; `busy` if the queue of the bus is full. */
 export async function tried(appending: Promise<Appended>): Promise<Appended | { readonly at: 'busy' }> {
   try {
     return await appending;
@@ -10,7 +10,7 @@ export async function tried(appending: Promise<Appended>): Promise<Appended | { 
   }
 }
 
-/** Last message of a subject; undefined if it has none, `nothing` if it cannot be read. */
+/** Resolves to the last message of a subject: undefined if there is none, `nothing` if the bus cannot read it. */
 export async function lastOf(
   bus: Bus,
   { stream, subject }: Pick<Append, 'stream' | 'subject'>,

@@ -15,7 +15,7 @@ import { openEntities, rfidZone, UUID_A } from './open_entities.ts';
 
 const settle = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-const foreign = (
+const remote = (
   kind: RemoteChange['kind'],
   entity: { id: string; [member: string]: unknown },
   more: Partial<RemoteChange> = {},
@@ -54,8 +54,8 @@ describe('Entities, changed by another hub,', () => {
   it('are reported with their previous state', () => {
     const { entities, reported } = openEntities();
     const trackable = { id: UUID_A, type: 'omlox' };
-    entities.applyRemote([foreign('provider', P), foreign('trackable', trackable, { force: true })]);
-    entities.applyRemote([foreign('provider', { ...P, type: 'gps' }), gone('trackable', UUID_A)]);
+    entities.applyRemote([remote('provider', P), remote('trackable', trackable, { force: true })]);
+    entities.applyRemote([remote('provider', { ...P, type: 'gps' }), gone('trackable', UUID_A)]);
     assert.deepEqual(reported, [
       { kind: 'provider', id: 'p', before: undefined, after: P },
       { kind: 'trackable', id: UUID_A, before: undefined, after: trackable, force: true },
@@ -83,8 +83,8 @@ describe('Entities, changed by another hub,', () => {
 
   it('are not reported if a record changes nothing', () => {
     const { entities, reported } = openEntities();
-    entities.applyRemote([foreign('provider', P, { ifAbsent: true })]);
-    entities.applyRemote([gone('zone', 'z'), foreign('provider', { ...P, type: 'gps' }, { ifAbsent: true })]);
+    entities.applyRemote([remote('provider', P, { ifAbsent: true })]);
+    entities.applyRemote([gone('zone', 'z'), remote('provider', { ...P, type: 'gps' }, { ifAbsent: true })]);
     assert.deepEqual([reported.length, entities.get('provider', 'p')], [1, P]);
   });
 
@@ -111,7 +111,7 @@ describe('Entities, if another hub commits first,', () => {
     const [created, other] = [entities.create('provider', P), entities.create('provider', { ...P, id: 'q' })];
     const refused = assert.rejects(created, { code: 'HUB_BAD_REQUEST', message: 'id: provider "p" already exists' });
     await settle();
-    entities.applyRemote([foreign('provider', { ...P, type: 'gps' })]);
+    entities.applyRemote([remote('provider', { ...P, type: 'gps' })]);
     assert.deepEqual(
       [...entities.written()].map(({ id }) => id),
       ['p'],
@@ -149,7 +149,7 @@ describe('Entities, if another hub commits first,', () => {
     const ensured = entities.ensureProvider('p', 'uwb');
     await settle();
     const before = entities.providersGone;
-    entities.applyRemote([foreign('provider', { ...P, type: 'gps' })]);
+    entities.applyRemote([remote('provider', { ...P, type: 'gps' })]);
     assert.equal(entities.ensureProvider('p', 'uwb'), undefined);
     assert.deepEqual([entities.count('provider'), entities.providersGone - before], [1, 0]);
     await conclude('overtaken');
@@ -189,7 +189,7 @@ describe('ZoneMoves, if another hub commits first,', () => {
     const time = new SimulatedTime();
     const shared = openShared();
     const { entities } = shared;
-    entities.applyRemote(['a', 'b'].map((id) => foreign('zone', { ...rfidZone({ properties: LIST }), id })));
+    entities.applyRemote(['a', 'b'].map((id) => remote('zone', { ...rfidZone({ properties: LIST }), id })));
     const { now, schedule } = time;
     const moves = new ZoneMoves({ entities, shardsSettled: async () => undefined, now, schedule });
     moves.take([move('a', 1), move('b', 2)]);
@@ -215,7 +215,7 @@ describe('ZoneMoves, if another hub commits first,', () => {
     const { entities, moves, conclude, lonOf } = await open();
     moves.forget('a');
     const again = { ...rfidZone({ properties: LIST }), id: 'a' };
-    entities.applyRemote([gone('zone', 'a'), foreign('zone', again)]);
+    entities.applyRemote([gone('zone', 'a'), remote('zone', again)]);
     await conclude('overtaken');
     await conclude();
     assert.deepEqual([lonOf('a'), lonOf('b')], [8.68, 2]);
