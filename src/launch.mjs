@@ -126,27 +126,42 @@ async function installNode() {
   markInstalled(folder);
 }
 
-/** Runs npm in a folder. Rejects with its output if it fails. */
-async function npm(folder, [command, ...args]) {
-  const all = [command, ...args, '--no-audit', '--no-fund', '--no-progress', '--loglevel=error'];
+/** npm's error code if no record of a package lists the locked version. */
+const NO_SUCH_VERSION = 'ETARGET';
+
+/**
+ * Runs npm in a folder. Rejects with its output if it fails. The lock file determines each version, so a cached record of
+ * a package needs no new request, unless it is older than that version.
+ */
+async function npm(folder, args) {
+  const offline = await runNpm(folder, [...args, '--prefer-offline']);
+  const isTooOld = offline.code !== 0 && offline.said.includes(NO_SUCH_VERSION);
+  const { code, said } = isTooOld ? await runNpm(folder, args) : offline;
+  if (code !== 0) throw new Error(`${said}Cannot install the dependencies: npm ${args[0]} ended with code ${code}`);
+}
+
+/** Runs npm in a folder. Resolves to its exit code and its output. */
+async function runNpm(folder, args) {
+  const all = [...args, '--no-audit', '--no-fund', '--no-progress', '--loglevel=error'];
   const child = spawn('npm', all, {
     cwd: folder,
     env: { ...process.env, PATH: pathWithoutModules() },
-    // npm's output on success is not useful; its standard output is shown with a failure.
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     shell: WINDOWS,
   });
   let said = '';
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    said += text;
-  });
+  for (const output of [child.stdout, child.stderr]) {
+    output.setEncoding('utf8').on('data', (text) => {
+      said += text;
+    });
+  }
   const code = await new Promise((resolve, reject) => {
     child.on('error', ({ message }) => {
       reject(new Error(`Cannot install the dependencies: npm cannot be run: ${message}`));
     });
     child.on('close', resolve);
   });
-  if (code !== 0) throw new Error(`${said}Cannot install the dependencies: npm ${command} ended with code ${code}`);
+  return { code, said };
 }
 
 const PROGRESS_MS = 5_000;

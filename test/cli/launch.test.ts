@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { on, once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { test } from 'node:test';
+import { createTarGzip } from 'nanotar';
 import { temporaryFolder } from '../support/temporary_folder.ts';
 
 const LAUNCH = new URL('../../src/launch.mjs', import.meta.url);
@@ -207,6 +211,55 @@ test('launch.mjs reports why an install fails, and does not start', async () => 
   assert.equal(out, '');
   assert.match(err, /missing@1\.0\.0/);
   assert.match(err, /Cannot install the dependencies: npm ci ended with code 1\n$/);
+});
+
+test('launch.mjs installs a version that is newer than what npm has cached about its package', async () => {
+  const versions = new Map<string, { readonly tarball: Uint8Array; readonly integrity: string }>();
+  const requests: string[] = [];
+  const registry = createServer(({ url = '', headers }, response) => {
+    requests.push(url);
+    const requested = versions.get(/^\/a\/-\/a-(.+)\.tgz$/.exec(url)?.[1] ?? '');
+    response.setHeader('cache-control', `max-age=${requested ? 3600 : 0}`);
+    const all = [...versions].map(([version, { integrity }]) => {
+      const dist = { tarball: `http://${headers.host}/a/-/a-${version}.tgz`, integrity };
+      return [version, { name: 'a', version, dist }];
+    });
+    response.end(requested?.tarball ?? JSON.stringify({ name: 'a', versions: Object.fromEntries(all) }));
+  });
+  await once(registry.listen(0, '127.0.0.1'), 'listening');
+  const { port } = registry.address() as AddressInfo;
+  const environment = { npm_config_registry: `http://127.0.0.1:${port}`, npm_config_cache: temporaryFolder() };
+
+  async function publish(version: string): Promise<void> {
+    const manifest = JSON.stringify({ name: 'a', version });
+    const tarball = await createTarGzip([{ name: 'package/package.json', data: manifest }]);
+    versions.set(version, { tarball, integrity: `sha512-${createHash('sha512').update(tarball).digest('base64')}` });
+  }
+
+  /** Runs the launcher of a new project that has the version in its lock file. Returns the installed version. */
+  async function installed(version: string): Promise<string> {
+    const manifest = { name: 'launched', version: '1.0.0', type: 'module', dependencies: { a: version } };
+    const packages = { '': manifest, 'node_modules/a': { version, integrity: versions.get(version)?.integrity } };
+    const root = project();
+    writeFileSync(join(root, 'package.json'), JSON.stringify(manifest));
+    writeFileSync(join(root, 'package-lock.json'), JSON.stringify({ ...manifest, lockfileVersion: 3, packages }));
+    writeFileSync(
+      join(root, 'script.ts'),
+      "import a from './node_modules/a/package.json' with { type: 'json' }; console.log(a.version)",
+    );
+    const { code, out, err } = await finish(launchWith(environment, root, 'script.ts'));
+    assert.equal(code, 0, err);
+    return out.trim();
+  }
+
+  await publish('1.0.0');
+  assert.equal(await installed('1.0.0'), '1.0.0');
+  await publish('1.0.1');
+  assert.equal(await installed('1.0.1'), '1.0.1');
+  requests.length = 0;
+  assert.equal(await installed('1.0.1'), '1.0.1');
+  assert.deepEqual(requests, [], 'npm requests nothing that it has cached');
+  registry.close();
 });
 
 test('launch.mjs forwards a signal to the script and waits for its exit', async () => {
