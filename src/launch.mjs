@@ -5,7 +5,7 @@
  *     node src/launch.mjs --run ok [arguments]        runs a script of package.json
  *
  * Installs missing packages, and Node 22 on a machine with another version, and runs the script. Scripts below src/ need
- * fewer packages than tests and benchmarks. This file is plain JavaScript, because an older Node runs it, and uses no
+ * fewer packages than tests and benchmarks, and a hub starts without those of its web UI. This file is plain JavaScript, because an older Node runs it, and uses no
  * packages, because none may be installed yet.
  */
 import { spawn } from 'node:child_process';
@@ -21,8 +21,16 @@ const ROOT = dirname(dirname(SELF));
 const WINDOWS = process.platform === 'win32';
 const PARENT = process.ppid;
 
-/** Packages that a script needs: those of the hub, or also those of the tests. */
-const [HUB_PACKAGES, ALL_PACKAGES] = ['hub', 'all'];
+/** Packages that a script needs: those of the hub, also those of its web UI, or also those of the tests. */
+const [HUB_PACKAGES, UI_PACKAGES, ALL_PACKAGES] = ['hub', 'ui', 'all'];
+const SCOPES = [HUB_PACKAGES, UI_PACKAGES, ALL_PACKAGES];
+
+/** Options of npm that select these packages. The web UI is a workspace. */
+const SELECTIONS = {
+  [HUB_PACKAGES]: ['--omit=dev', '--workspaces=false'],
+  [UI_PACKAGES]: ['--omit=dev'],
+  [ALL_PACKAGES]: ['--include=dev'],
+};
 
 /** Returns the stamp of an installation: the hash of the lock file, and the platform whose binaries are installed. */
 export function stampOf(lockText, platform = `${process.platform}-${process.arch}`) {
@@ -36,8 +44,8 @@ export function stampOf(lockText, platform = `${process.platform}-${process.arch
 export function isInstalled(root, needed = ALL_PACKAGES) {
   const lockText = readFileSync(join(root, 'package-lock.json'), 'utf8');
   const stamp = readOr(join(root, 'node_modules', '.launch-stamp'), '');
-  if (stamp === stampOf(lockText)) return true;
-  if (stamp === `${stampOf(lockText)} ${HUB_PACKAGES}`) return needed === HUB_PACKAGES;
+  const installed = SCOPES.find((scope) => stamp === scopedStamp(lockText, scope));
+  if (installed !== undefined) return SCOPES.indexOf(installed) >= SCOPES.indexOf(needed);
   // With another stamp, the lock file has changed since the last install, and npm's record may be older than that.
   if (stamp !== '') return false;
   const record = readOr(join(root, 'node_modules', '.package-lock.json'), '');
@@ -54,17 +62,47 @@ function agrees(lockText, { recordText, needed }) {
 
 /** Returns the packages that the lock file requires on every platform, by path. */
 function packagesIn(lockText, needed) {
-  return Object.entries(JSON.parse(lockText).packages ?? {}).filter(([path, { dev, optional }]) => {
-    return path !== '' && !optional && (needed === ALL_PACKAGES || !dev);
+  const { packages = {} } = JSON.parse(lockText);
+  const ofHub = needed === HUB_PACKAGES ? dependenciesIn(packages) : undefined;
+  return Object.entries(packages).filter(([path, { dev, optional }]) => {
+    return path !== '' && !optional && (needed === ALL_PACKAGES || !dev) && ofHub?.has(path) !== false;
   });
+}
+
+/** Returns the paths of the packages that the root of a lock file depends on, without its workspaces. */
+function dependenciesIn(packages) {
+  const found = new Set();
+  const add = (dependent) => {
+    const { dependencies, optionalDependencies, peerDependencies } = packages[dependent];
+    for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
+      const path = foldersAbove(dependent)
+        .map((folder) => `${folder}node_modules/${name}`)
+        .find((at) => at in packages);
+      if (path === undefined || found.has(path)) continue;
+      found.add(path);
+      if (!packages[path].link) add(path);
+    }
+  };
+  add('');
+  return found;
+}
+
+/** Returns the folders in which Node looks for the dependencies of a package. */
+function foldersAbove(path) {
+  if (path === '') return [''];
+  return [`${path}/`, ...foldersAbove(path.slice(0, Math.max(0, path.lastIndexOf('/node_modules/'))))];
 }
 
 /** Records that node_modules matches package-lock.json. */
 export function markInstalled(root, needed = ALL_PACKAGES) {
   const lockText = readFileSync(join(root, 'package-lock.json'), 'utf8');
   mkdirSync(join(root, 'node_modules'), { recursive: true });
+  writeFileSync(join(root, 'node_modules', '.launch-stamp'), scopedStamp(lockText, needed));
+}
+
+function scopedStamp(lockText, scope) {
   const stamp = stampOf(lockText);
-  writeFileSync(join(root, 'node_modules', '.launch-stamp'), needed === ALL_PACKAGES ? stamp : `${stamp} ${needed}`);
+  return scope === ALL_PACKAGES ? stamp : `${stamp} ${scope}`;
 }
 
 /** Returns the running Node if it is suitable, otherwise the installed one; undefined without either. */
@@ -90,7 +128,8 @@ export function isSuitable(version) {
 
 /** Contents and size of each install on Linux, to explain the wait. */
 const INSTALLS = {
-  [HUB_PACKAGES]: 'the packages of the hub: about 310 MB',
+  [HUB_PACKAGES]: 'the packages of the hub: about 260 MB',
+  [UI_PACKAGES]: 'the packages of the hub and of its web UI: about 310 MB',
   [ALL_PACKAGES]: 'the packages of the hub and of its tests: about 780 MB',
 };
 const NODE_INSTALL = 'Node.js 22: about 120 MB';
@@ -106,14 +145,12 @@ async function installMissing(needed) {
   if (failed.length > 0) fail(failed.map(({ reason }) => reason.message).join('\n'));
 }
 
-async function installPackages(needed) {
-  const selection = needed === ALL_PACKAGES ? '--include=dev' : '--omit=dev';
-  // npm ci removes node_modules first. A hub that runs from there must not lose its packages when test packages are
-  // installed.
+async function installPackages(needed, { isBackground = false } = {}) {
+  // npm ci removes node_modules first. A hub that runs from there must not lose its packages when others are added.
   const command = isInstalled(ROOT, HUB_PACKAGES) ? ['install', '--no-save'] : ['ci'];
-  const stopTelling = tellProgress(needed);
-  await npm(ROOT, [...command, selection]).finally(stopTelling);
-  if (needed === HUB_PACKAGES) removeUnused(ROOT);
+  const stopTelling = isBackground ? () => undefined : tellProgress(needed);
+  await npm(ROOT, [...command, ...SELECTIONS[needed]], { isBackground }).finally(stopTelling);
+  if (needed !== ALL_PACKAGES) removeUnused(ROOT);
   markInstalled(ROOT, needed);
 }
 
@@ -133,15 +170,15 @@ const NO_SUCH_VERSION = 'ETARGET';
  * Runs npm in a folder. Rejects with its output if it fails. The lock file determines each version, so a cached record of
  * a package needs no new request, unless it is older than that version.
  */
-async function npm(folder, args) {
-  const offline = await runNpm(folder, [...args, '--prefer-offline']);
+async function npm(folder, args, how) {
+  const offline = await runNpm(folder, [...args, '--prefer-offline'], how);
   const isTooOld = offline.code !== 0 && offline.said.includes(NO_SUCH_VERSION);
-  const { code, said } = isTooOld ? await runNpm(folder, args) : offline;
+  const { code, said } = isTooOld ? await runNpm(folder, args, how) : offline;
   if (code !== 0) throw new Error(`${said}Cannot install the dependencies: npm ${args[0]} ended with code ${code}`);
 }
 
-/** Runs npm in a folder. Resolves to its exit code and its output. */
-async function runNpm(folder, args) {
+/** Runs npm in a folder. Resolves to its exit code and its output. In the background, npm yields to the hub and ends with it. */
+async function runNpm(folder, args, { isBackground = false } = {}) {
   const all = [...args, '--no-audit', '--no-fund', '--no-progress', '--loglevel=error'];
   const child = spawn('npm', all, {
     cwd: folder,
@@ -149,6 +186,11 @@ async function runNpm(folder, args) {
     stdio: ['ignore', 'pipe', 'pipe'],
     shell: WINDOWS,
   });
+  const end = () => child.kill();
+  if (isBackground) {
+    process.once('exit', end);
+    if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  }
   let said = '';
   for (const output of [child.stdout, child.stderr]) {
     output.setEncoding('utf8').on('data', (text) => {
@@ -161,6 +203,7 @@ async function runNpm(folder, args) {
     });
     child.on('close', resolve);
   });
+  process.off('exit', end);
   return { code, said };
 }
 
@@ -268,18 +311,18 @@ function endWithShell(child) {
 
 async function main(args) {
   if (args.length === 0) fail('Usage: node src/launch.mjs <file> | --run <script> [arguments]');
-  const needed = args[0].startsWith('src/') ? HUB_PACKAGES : ALL_PACKAGES;
-  await installMissing(needed);
+  const what = args[0] === '--run' ? args[1] : args[0];
+  // A first start does not wait for its web UI: the hub serves it as soon as it is built.
+  const isFirst = what === HUB && !existsSync(join(ROOT, '.hub-ui'));
+  const needed = what === HUB && !isFirst ? UI_PACKAGES : HUB_PACKAGES;
+  await installMissing(args[0].startsWith('src/') ? needed : ALL_PACKAGES);
   const node = findNode(ROOT);
   if (node === undefined) {
     fail(
       `Cannot start: the hub needs ${NODE_VERSIONS}, found ${process.versions.node}, and none can be installed for ${process.platform}-${process.arch}`,
     );
   }
-  const what = args[0] === '--run' ? args[1] : args[0];
-  // A first start does not wait for its web UI: the hub serves it as soon as it is built.
-  const isFirst = what === HUB && !existsSync(join(ROOT, '.hub-ui'));
-  const ofUi = { node, forWhat: what, without: 'The hub runs without its web UI', isBackground: isFirst };
+  const ofUi = { node, forWhat: what, without: WITHOUT_UI, isBackground: isFirst };
   const buildUi = () => build('build_ui.mjs', ofUi);
   const [, isBundled] = await Promise.all([
     ((what === HUB && !isFirst) || what === CHECKS) && buildUi(),
@@ -293,11 +336,23 @@ async function main(args) {
     run('npm', ['run', ...args.slice(1)], { cwd: ROOT, env, shell: WINDOWS });
     return;
   }
-  if (isFirst) void buildUi().then((isBuilt) => isBuilt && console.error('The web UI is built'));
+  if (isFirst) void buildFirstUi(buildUi);
   const [nodeArgs, env] = what === HUB ? [HUB_NODE_ARGS, HUB_ENV] : [[], {}];
   run(node, [...nodeArgs, join(ROOT, isBundled ? HUB_BUNDLE : args[0]), ...args.slice(1)], {
     env: { ...COMPILED, ...env, ...process.env },
   });
+}
+
+const WITHOUT_UI = 'The hub runs without its web UI';
+
+/** Installs the packages of the web UI beside a hub that runs, and builds it. */
+async function buildFirstUi(buildUi) {
+  try {
+    if (!isInstalled(ROOT, UI_PACKAGES)) await installPackages(UI_PACKAGES, { isBackground: true });
+    if (await buildUi()) console.error('The web UI is built');
+  } catch ({ message }) {
+    console.error(`${message}\n${WITHOUT_UI}`);
+  }
 }
 
 function readOr(path, otherwise) {

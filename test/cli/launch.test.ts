@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { on, once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -17,14 +17,21 @@ const LAUNCH = new URL('../../src/launch.mjs', import.meta.url);
 // The launcher is plain JavaScript for older versions of Node, so its types are declared here.
 const { findNode, isInstalled, markInstalled, removeUnused, stampOf } = (await import(LAUNCH.href)) as {
   findNode(root: string, running: { path: string; version: string }): string | undefined;
-  isInstalled(root: string, needed?: 'hub' | 'all'): boolean;
-  markInstalled(root: string, needed?: 'hub' | 'all'): void;
+  isInstalled(root: string, needed?: 'hub' | 'ui' | 'all'): boolean;
+  markInstalled(root: string, needed?: 'hub' | 'ui' | 'all'): void;
   removeUnused(root: string, platform: string): void;
   stampOf(lockText: string, platform: string): string;
 };
 
 interface Packages {
-  readonly [path: string]: { version?: string; optional?: boolean; dev?: boolean; resolved?: string; link?: boolean };
+  readonly [path: string]: {
+    version?: string;
+    optional?: boolean;
+    dev?: boolean;
+    resolved?: string;
+    link?: boolean;
+    dependencies?: Readonly<Record<string, string>>;
+  };
 }
 
 function lock(packages: Packages): string {
@@ -99,17 +106,6 @@ test('isInstalled trusts its stamp until the lock file changes', () => {
   assert.equal(isInstalled(root), false);
 });
 
-test('The hub does not need the packages of its tests, and the tests need more packages than the hub', () => {
-  const packages = { 'node_modules/a': A, 'node_modules/b': { ...A, dev: true } };
-  const root = project(packages);
-  record(root, { 'node_modules/a': A });
-  assert.deepEqual([isInstalled(root, 'hub'), isInstalled(root, 'all')], [true, false]);
-  markInstalled(root, 'hub');
-  assert.deepEqual([isInstalled(root, 'hub'), isInstalled(root, 'all')], [true, false]);
-  markInstalled(root, 'all');
-  assert.deepEqual([isInstalled(root, 'hub'), isInstalled(root, 'all')], [true, true]);
-});
-
 test('removeUnused keeps the HTTP servers of this platform', () => {
   const root = project();
   const folder = join(root, 'node_modules', 'uws-pack', 'dist', 'bin');
@@ -127,7 +123,7 @@ test('launch.mjs installs less for the hub, and the rest for its tests', async (
   mkdirSync(join(root, 'test'));
   for (const folder of ['src', 'test']) writeFileSync(join(root, folder, 'script.ts'), script);
   const hub = await finish(launch(root, 'src/script.ts', 'a'));
-  const installing = 'Installing the packages of the hub: about 310 MB …';
+  const installing = 'Installing the packages of the hub: about 260 MB …';
   assert.deepEqual(hub, { code: 0, out: 'a\n', err: `${installing}\n` });
   assert.deepEqual(await finish(launch(root, 'test/script.ts')), { code: 0, out: '\n', err: `${INSTALLING}\n` });
   for (const folder of ['src', 'test']) {
@@ -177,19 +173,50 @@ test('launch.mjs installs once, runs the script with its arguments and propagate
   assert.deepEqual(second, { code: 3, out: '[]\n', err: '' });
 });
 
-test('npm start in a new folder reports what it installs, and its progress', async () => {
-  const root = project({ 'node_modules/a': A, 'node_modules/b': A, 'node_modules/c': { ...A, dev: true } });
-  writeFileSync(join(root, 'src', 'main.ts'), "console.log('hub')");
-  // An npm that installs one package, and exits on a signal of the test, or after 20 s.
+/** A lock file with two packages of the hub, one of its web UI and one of its tests. */
+const SCOPED: Packages = {
+  '': { ...A, dependencies: { a: '1.0.0' } },
+  'node_modules/a': { ...A, dependencies: { b: '1.0.0' } },
+  'node_modules/a/node_modules/b': { ...A, dependencies: { a: '1.0.0' } },
+  'node_modules/b': A,
+  'node_modules/c': { ...A, dev: true },
+  'src/hub-ui': { ...A, dependencies: { b: '1.0.0' } },
+};
+
+/** Puts an npm that runs shell commands, and appends its arguments to a file, before the real one. */
+function fakeNpm(root: string, commands: string): { PATH: string } {
   const bin = join(root, 'bin');
   mkdirSync(bin);
-  const npm = `#!/bin/sh
-echo "$@" > arguments
-mkdir -p node_modules/a && echo '{}' > node_modules/a/package.json
+  writeFileSync(join(bin, 'npm'), `#!/bin/sh\necho "$@" >> arguments\n${commands}`, { mode: 0o755 });
+  return { PATH: `${bin}${delimiter}${process.env['PATH']}` };
+}
+
+test('A scope of packages includes those before it', () => {
+  const root = project(SCOPED);
+  const installed = (): boolean[] => (['hub', 'ui', 'all'] as const).map((scope) => isInstalled(root, scope));
+  const [a, b] = [
+    { 'node_modules/a': A, 'node_modules/a/node_modules/b': A },
+    { 'node_modules/b': A, 'src/hub-ui': A },
+  ];
+  for (const packages of [a, { ...a, ...b }, { ...a, ...b, 'node_modules/c': A }]) {
+    record(root, packages);
+    const scopes = Object.keys(packages).length / 2;
+    assert.deepEqual(installed(), [true, scopes >= 2, scopes > 2], 'as npm has recorded');
+  }
+  for (const [i, scope] of (['hub', 'ui', 'all'] as const).entries()) {
+    markInstalled(root, scope);
+    assert.deepEqual(installed(), [true, i >= 1, i >= 2], 'by the stamp of the last install');
+  }
+});
+
+test('npm start in a new folder reports what it installs, and its progress', async () => {
+  const root = project(SCOPED);
+  writeFileSync(join(root, 'src', 'main.ts'), "console.log('hub')");
+  // Installs one package, and exits on a signal of the test, or after 20 s.
+  const npm = `mkdir -p node_modules/a && echo '{}' > node_modules/a/package.json
 for i in $(seq 200); do [ -e end ] && exit; sleep 0.1; done
 `;
-  writeFileSync(join(bin, 'npm'), npm, { mode: 0o755 });
-  const child = launchWith({ PATH: `${bin}${delimiter}${process.env['PATH']}` }, root, 'src/main.ts');
+  const child = launchWith(fakeNpm(root, npm), root, 'src/main.ts');
   const finished = finish(child);
   const lines = createInterface({ input: child.stderr as Readable })[Symbol.asyncIterator]();
   assert.match((await lines.next()).value, /^Installing the packages of the hub: about \d+ MB …$/);
@@ -197,7 +224,68 @@ for i in $(seq 200); do [ -e end ] && exit; sleep 0.1; done
   writeFileSync(join(root, 'end'), '');
   const { code, out } = await finished;
   assert.deepEqual([code, out], [0, 'hub\n']);
-  assert.match(readFileSync(join(root, 'arguments'), 'utf8'), /^ci --omit=dev /);
+  assert.match(readFileSync(join(root, 'arguments'), 'utf8'), /^ci --omit=dev --workspaces=false /);
+});
+
+test('A first start installs the packages of its web UI while the hub runs', async () => {
+  const root = project(SCOPED);
+  writeFileSync(join(root, 'src', 'build_ui.mjs'), "console.log('built')");
+  // The second install waits for the hub, which exits after the build.
+  writeFileSync(
+    join(root, 'src', 'main.ts'),
+    "import { writeFileSync } from 'node:fs'; writeFileSync('running', ''); process.on('SIGTERM', () => process.exit()); setInterval(() => {}, 1000);",
+  );
+  const npm = `mkdir -p node_modules
+case $1 in install) for i in $(seq 200); do [ -e running ] && exit; sleep 0.1; done; exit 1;; esac
+`;
+  const child = spawn(process.execPath, [join(root, 'src', 'launch.mjs'), 'src/main.ts'], {
+    cwd: root,
+    env: { ...process.env, ...fakeNpm(root, npm) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const finished = finish(child);
+  await Promise.all([said(child.stdout, 'built'), said(child.stderr, 'The web UI is built')]);
+  child.kill('SIGTERM');
+  const { code, err } = await finished;
+  assert.deepEqual([code, err.includes('without')], [0, false]);
+  assert.match(readFileSync(join(root, 'arguments'), 'utf8'), /^ci .+\ninstall --no-save --omit=dev --prefer-offline /);
+  assert.deepEqual([isInstalled(root, 'ui'), isInstalled(root, 'all')], [true, false]);
+});
+
+test('The hub of a first start runs although the packages of its web UI cannot be installed', async () => {
+  const root = project(SCOPED);
+  const runs = "process.on('SIGTERM', () => process.exit(7)); console.log('ready'); setInterval(() => {}, 1000)";
+  writeFileSync(join(root, 'src', 'main.ts'), runs);
+  const npm = "mkdir -p node_modules\ncase $1 in install) echo 'no network' >&2; exit 1;; esac\n";
+  const child = launchWith(fakeNpm(root, npm), root, 'src/main.ts');
+  const finished = finish(child);
+  await Promise.all([said(child.stdout, 'ready'), said(child.stderr, 'The hub runs without its web UI')]);
+  child.kill('SIGTERM');
+  const { code, err } = await finished;
+  assert.equal(code, 7);
+  assert.match(err, /no network\nCannot install the dependencies: npm install ended with code 1\nThe hub runs without/);
+});
+
+test('A hub that stops ends the install of its web UI', async () => {
+  const root = project(SCOPED);
+  writeFileSync(
+    join(root, 'src', 'main.ts'),
+    "process.on('SIGTERM', () => process.exit()); setInterval(() => {}, 1000)",
+  );
+  const pipe = join(root, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const npm = `mkdir -p node_modules
+case $1 in install) trap 'echo ended > ${pipe}; exit 1' TERM; echo installing > ${pipe}; while sleep 0.1; do :; done;; esac
+`;
+  // A read of a pipe in this process would keep it from exiting.
+  const reader = spawn('sh', ['-c', `exec cat 0<> ${pipe}`], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = launchWith(fakeNpm(root, npm), root, 'src/main.ts');
+  const lines = createInterface({ input: reader.stdout })[Symbol.asyncIterator]();
+  assert.equal((await lines.next()).value, 'installing');
+  child.kill('SIGTERM');
+  assert.equal((await lines.next()).value, 'ended');
+  reader.kill();
+  assert.equal(isInstalled(root, 'ui'), false);
 });
 
 test('launch.mjs reports why an install fails, and does not start', async () => {

@@ -91,12 +91,19 @@ test('The repository has the files that code hosts expect', () => {
   for (const name of named) assert.ok(existsSync(ROOT + name) && statSync(ROOT + name).size > 0, `there is no ${name}`);
 });
 
-test('NOTICE names each package of the running hub', () => {
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+test('NOTICE names each package of the running hub and of its web UI', () => {
   const notice = readFileSync(`${ROOT}NOTICE`, 'utf8');
-  const { dependencies } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as { dependencies: object };
-  const missing = Object.keys(dependencies).filter(
-    (name) => !notice.includes(`\n  ${name} `) && !notice.includes(`\n  ${name}\n`),
-  );
+  const dependencies = ['package.json', 'src/hub-ui/package.json'].flatMap((path) => {
+    return Object.entries((JSON.parse(readFileSync(ROOT + path, 'utf8')) as Manifest).dependencies);
+  });
+  const missing = dependencies
+    .filter(([, version]) => !version.startsWith('file:'))
+    .map(([name]) => name)
+    .filter((name) => !notice.includes(`\n  ${name} `) && !notice.includes(`\n  ${name}\n`));
   assert.deepEqual(missing, []);
 });
 

@@ -46,6 +46,9 @@ test('The bill of materials has its format, version and subject', () => {
   assert.deepEqual(licenses, [{ license: { id: 'Apache-2.0' } }]);
 });
 
+/** Packages of this repository, which npm links. */
+const OF_REPOSITORY: readonly string[] = ['uWebSockets.js', 'hub-ui'];
+
 test('Every component has a name, a version, a purl, a license and the hash that npm has verified', () => {
   assert.ok(components.size > 100 && components.size === bill.components.length, `${components.size} components`);
   const locked = [LOCK, NODES].flatMap(({ packages }) => Object.values(packages));
@@ -56,8 +59,7 @@ test('Every component has a name, a version, a purl, a license and the hash that
     assert.ok(purl?.endsWith(`@${version}`), purl);
     assert.ok(licenses.length > 0, `${name} has no license`);
     assert.ok(['required', 'optional', 'excluded'].includes(rest.scope ?? ''), `${name}: ${rest.scope}`);
-    // The only one in this repository.
-    if (purl?.includes('/uWebSockets.js@')) continue;
+    if (OF_REPOSITORY.some((own) => purl?.includes(`/${own}@`))) continue;
     const [sha512] = hashes.filter(({ alg }) => alg === 'SHA-512');
     assert.ok(sha512 !== undefined, `${name} has no hash`);
     assert.ok(integrities.has(`sha512-${Buffer.from(sha512.content, 'hex').toString('base64')}`), name);
@@ -72,7 +74,7 @@ test('Every installed package, and Node.js for each platform, is in the bill, an
   const names = delivered.map(
     ([path, { name, version }]) => `${name ?? path.split('node_modules/').at(-1)}@${version}`,
   );
-  const listed = [...components.keys()].filter((ref) => !ref.startsWith('uWebSockets.js@'));
+  const listed = [...components.keys()].filter((ref) => !OF_REPOSITORY.some((name) => ref.startsWith(`${name}@`)));
   assert.deepEqual(listed, [...new Set(names)].sort());
 });
 
