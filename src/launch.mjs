@@ -177,7 +177,10 @@ async function npm(folder, args, how) {
   if (code !== 0) throw new Error(`${said}Cannot install the dependencies: npm ${args[0]} ended with code ${code}`);
 }
 
-/** Runs npm in a folder. Resolves to its exit code and its output. In the background, npm yields to the hub and ends with it. */
+/**
+ * Runs npm in a folder. Resolves to its exit code and its output. npm ends with the launcher, and in the background it
+ * yields to the hub.
+ */
 async function runNpm(folder, args, { isBackground = false } = {}) {
   const all = [...args, '--no-audit', '--no-fund', '--no-progress', '--loglevel=error'];
   const child = spawn('npm', all, {
@@ -187,10 +190,8 @@ async function runNpm(folder, args, { isBackground = false } = {}) {
     shell: WINDOWS,
   });
   const end = () => child.kill();
-  if (isBackground) {
-    process.once('exit', end);
-    if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
-  }
+  process.once('exit', end);
+  if (isBackground && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   let said = '';
   for (const output of [child.stdout, child.stderr]) {
     output.setEncoding('utf8').on('data', (text) => {
@@ -282,16 +283,25 @@ function pathWithoutModules() {
   return folders.filter((folder) => !folder.split(sep).includes('node_modules')).join(delimiter);
 }
 
-function run(command, args, options) {
-  const child = spawn(command, args, { stdio: 'inherit', ...options });
-  endWithShell(child);
+/** Script that runs; undefined before. */
+let script;
+
+/** Forwards signals to the script. Before it runs, they end the launcher, and so its installs. */
+function handleSignals() {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
-      // A terminal also sends Ctrl-C to the child. A second signal would mean "immediately".
+      if (script === undefined) process.exit(128 + constants.signals[signal]);
+      // A terminal also sends Ctrl-C to the script. A second signal would mean "immediately".
       if (signal === 'SIGINT' && process.stdin.isTTY) return;
-      child.kill(signal);
+      script.kill(signal);
     });
   }
+}
+
+function run(command, args, options) {
+  const child = spawn(command, args, { stdio: 'inherit', ...options });
+  script = child;
+  endWithShell(child);
   child.on('error', (error) => fail(`Cannot run ${command}: ${error.message}`));
   child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
 }
@@ -311,6 +321,7 @@ function endWithShell(child) {
 
 async function main(args) {
   if (args.length === 0) fail('Usage: node src/launch.mjs <file> | --run <script> [arguments]');
+  handleSignals();
   const what = args[0] === '--run' ? args[1] : args[0];
   // A first start does not wait for its web UI: the hub serves it as soon as it is built.
   const isFirst = what === HUB && !existsSync(join(ROOT, '.hub-ui'));
@@ -336,11 +347,11 @@ async function main(args) {
     run('npm', ['run', ...args.slice(1)], { cwd: ROOT, env, shell: WINDOWS });
     return;
   }
-  if (isFirst) void buildFirstUi(buildUi);
   const [nodeArgs, env] = what === HUB ? [HUB_NODE_ARGS, HUB_ENV] : [[], {}];
   run(node, [...nodeArgs, join(ROOT, isBundled ? HUB_BUNDLE : args[0]), ...args.slice(1)], {
     env: { ...COMPILED, ...env, ...process.env },
   });
+  if (isFirst) await buildFirstUi(buildUi);
 }
 
 const WITHOUT_UI = 'The hub runs without its web UI';

@@ -19,6 +19,8 @@ import { COLLECTING, watchMemory } from './memory.ts';
 import { countAlerts, createScene, type Scene, type Sender, startSending } from './scene.ts';
 
 const CHROMIUM = process.env['HUB_CHROMIUM'] ?? '/usr/bin/chromium';
+/** Silent trackables. Those of a memory run and the other alerts are the 1,000 open alerts that a hub has at most. */
+const [SILENT, SILENT_IN_MEMORY_RUN] = [20, 720];
 const VIEWPORT = { width: 1280, height: 800 };
 const ALL_LAYERS = 'layers=trackables,fences,labels,tails,clusters';
 
@@ -27,7 +29,7 @@ async function main(): Promise<void> {
   const numbers = positionals.map(Number);
   const minutes = values.memory === undefined ? undefined : Number(values.memory);
   const [objects = minutes === undefined ? 5_000 : 500, rate = minutes === undefined ? 5 : 1, seconds = 10] = numbers;
-  const scene = { objects, rate };
+  const scene = { objects, rate, silent: minutes === undefined ? SILENT : SILENT_IN_MEMORY_RUN };
   ensureBuilt();
   const folder = mkdtempSync(join(tmpdir(), 'hub-bench-ui-'));
   const hub = await HubChild.start(folder);

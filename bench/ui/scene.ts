@@ -5,8 +5,6 @@ const SIDE_METERS = 400;
 /** Number of rows of fences, and of fences in a row. Objects cross their edges. */
 const FENCES_IN_ROW = 4;
 const FENCE_METERS = 60;
-/** Trackables with a single location, which soon count as silent. */
-const SILENT = 20;
 const SILENT_MS = 5_000;
 const BATCH = 500;
 
@@ -14,20 +12,22 @@ export interface Scene {
   readonly objects: number;
   /** Updates per second of each object. */
   readonly rate: number;
+  /** Number of further trackables with a single location, which soon count as silent. */
+  readonly silent: number;
 }
 
 /** Creates trackables, fences, and rules for entries, silence and crowds. */
-export async function createScene(base: string, { objects }: Scene): Promise<void> {
-  for (let i = 0; i < objects + SILENT; i += 50) {
-    const some = Array.from({ length: Math.min(50, objects + SILENT - i) }, (_, k) => i + k);
+export async function createScene(base: string, { objects, silent }: Scene): Promise<void> {
+  for (let i = 0; i < objects + silent; i += 50) {
+    const some = Array.from({ length: Math.min(50, objects + silent - i) }, (_, k) => i + k);
     await Promise.all(some.map((index) => post(`${base}/trackables`, trackableOf(index))));
   }
   for (let i = 0; i < FENCES_IN_ROW ** 2; i++) await post(`${base}/fences`, fenceOf(i));
-  const silent = Array.from({ length: SILENT }, (_, k) => locationOf(objects + k, 0, objects));
-  await put(`${base}/providers/locations`, silent);
+  const last = Array.from({ length: silent }, (_, k) => locationOf(objects + k, 0, objects));
+  await put(`${base}/providers/locations`, last);
   for (const rule of [
     { name: 'Somebody comes in', kind: 'entry', severity: 'info' },
-    { name: 'Silent', kind: 'silent', longer_than: SILENT_MS, severity: 'warning' },
+    { name: 'Silent', kind: 'silent', longer_than: SILENT_MS, severity: 'critical' },
     { name: 'Crowded', kind: 'more_inside', more_than: Math.round(objects / 60), severity: 'critical' },
   ]) {
     await post(`${base}/alerts/rules`, rule);

@@ -266,27 +266,30 @@ test('The hub of a first start runs although the packages of its web UI cannot b
   assert.match(err, /no network\nCannot install the dependencies: npm install ended with code 1\nThe hub runs without/);
 });
 
-test('A hub that stops ends the install of its web UI', async () => {
-  const root = project(SCOPED);
-  writeFileSync(
-    join(root, 'src', 'main.ts'),
-    "process.on('SIGTERM', () => process.exit()); setInterval(() => {}, 1000)",
-  );
-  const pipe = join(root, 'pipe');
-  execFileSync('mkfifo', [pipe]);
-  const npm = `mkdir -p node_modules
-case $1 in install) trap 'echo ended > ${pipe}; exit 1' TERM; echo installing > ${pipe}; while sleep 0.1; do :; done;; esac
+for (const [what, command] of [
+  ['packages', 'ci'],
+  ['packages of its web UI', 'install'],
+] as const) {
+  test(`A hub that stops ends the install of the ${what}`, async () => {
+    const root = project(SCOPED);
+    const runs = "process.on('SIGTERM', () => process.exit()); setInterval(() => {}, 1000)";
+    writeFileSync(join(root, 'src', 'main.ts'), runs);
+    const pipe = join(root, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const npm = `mkdir -p node_modules
+case $1 in ${command}) trap 'echo ended > ${pipe}; exit 1' TERM; echo installing > ${pipe}; while sleep 0.1; do :; done;; esac
 `;
-  // A read of a pipe in this process would keep it from exiting.
-  const reader = spawn('sh', ['-c', `exec cat 0<> ${pipe}`], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const child = launchWith(fakeNpm(root, npm), root, 'src/main.ts');
-  const lines = createInterface({ input: reader.stdout })[Symbol.asyncIterator]();
-  assert.equal((await lines.next()).value, 'installing');
-  child.kill('SIGTERM');
-  assert.equal((await lines.next()).value, 'ended');
-  reader.kill();
-  assert.equal(isInstalled(root, 'ui'), false);
-});
+    // A read of a pipe in this process would keep it from exiting.
+    const reader = spawn('sh', ['-c', `exec cat 0<> ${pipe}`], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const lines = createInterface({ input: reader.stdout })[Symbol.asyncIterator]();
+    const child = launchWith(fakeNpm(root, npm), root, 'src/main.ts');
+    assert.equal((await lines.next()).value, 'installing');
+    child.kill('SIGTERM');
+    assert.equal((await lines.next()).value, 'ended');
+    reader.kill();
+    assert.equal(isInstalled(root, 'ui'), false);
+  });
+}
 
 test('launch.mjs reports why an install fails, and does not start', async () => {
   const root = project();
