@@ -5,8 +5,8 @@
  *     node src/launch.mjs --run ok [arguments]        runs a script of package.json
  *
  * Installs missing packages, and Node 22 on a machine with another version, and runs the script. Scripts below src/ need
- * fewer packages than tests and benchmarks, and a hub starts without those of its web UI. This file is plain JavaScript, because an older Node runs it, and uses no
- * packages, because none may be installed yet.
+ * fewer packages than tests and benchmarks, and a hub starts without those of its web UI. This file is plain JavaScript,
+ * because an older Node runs it, and uses no packages, because none may be installed yet.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -136,13 +136,59 @@ const NODE_INSTALL = 'Node.js 22: about 120 MB';
 
 /** Installs missing packages, and Node.js if the running one is not suitable, both at once. */
 async function installMissing(needed) {
-  const isWithoutNode = !isSuitable(process.versions.node) && !isInstalled(nodeFolder(ROOT));
-  const isWithoutPackages = !isInstalled(ROOT, needed);
-  const missing = [...(isWithoutPackages ? [INSTALLS[needed]] : []), ...(isWithoutNode ? [NODE_INSTALL] : [])];
-  if (missing.length > 0) console.error(`Installing ${missing.join(', and ')} …`);
-  const installs = [isWithoutPackages && installPackages(needed), isWithoutNode && installNode()];
-  const failed = (await Promise.allSettled(installs)).filter(({ status }) => status === 'rejected');
-  if (failed.length > 0) fail(failed.map(({ reason }) => reason.message).join('\n'));
+  const isWithoutNode = () => !isSuitable(process.versions.node) && !isInstalled(nodeFolder(ROOT));
+  const isWithoutPackages = () => !isInstalled(ROOT, needed);
+  if (!isWithoutPackages() && !isWithoutNode()) return;
+  await locked(async () => {
+    const [packages, node] = [isWithoutPackages(), isWithoutNode()];
+    const missing = [...(packages ? [INSTALLS[needed]] : []), ...(node ? [NODE_INSTALL] : [])];
+    if (missing.length > 0) console.error(`Installing ${missing.join(', and ')} …`);
+    const done = await Promise.allSettled([packages && installPackages(needed), node && installNode()]);
+    const failed = done.filter(({ status }) => status === 'rejected');
+    if (failed.length > 0) throw new Error(failed.map(({ reason }) => reason.message).join('\n'));
+  }).catch(({ message }) => fail(message));
+}
+
+/** File with the id of the process that installs, so that no two change the same packages. */
+const LOCK = join(ROOT, '.install.lock');
+const LOCK_POLL_MS = 100;
+
+/** Runs an install once no other process of this folder installs. */
+async function locked(install) {
+  for (let isFirst = true; !takeLock(); isFirst = false) {
+    if (isFirst) console.error(`Waiting for the install of another process, which has ${LOCK} …`);
+    await new Promise((resolve) => setTimeout(resolve, LOCK_POLL_MS));
+  }
+  const release = () => rmSync(LOCK, { force: true });
+  process.once('exit', release);
+  try {
+    await install();
+  } finally {
+    process.off('exit', release);
+    release();
+  }
+}
+
+/** Takes the lock, unless a process that runs has it. Returns whether it has it now. Throws an Error if it cannot be written. */
+function takeLock() {
+  try {
+    writeFileSync(LOCK, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch ({ code, message }) {
+    if (code !== 'EEXIST') throw new Error(`Cannot install the dependencies: ${message}`);
+    if (isRunning(Number(readOr(LOCK, '')))) return false;
+    rmSync(LOCK, { force: true });
+    return takeLock();
+  }
+}
+
+function isRunning(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch ({ code }) {
+    return code === 'EPERM';
+  }
 }
 
 async function installPackages(needed, { isBackground = false } = {}) {
@@ -359,7 +405,11 @@ const WITHOUT_UI = 'The hub runs without its web UI';
 /** Installs the packages of the web UI beside a hub that runs, and builds it. */
 async function buildFirstUi(buildUi) {
   try {
-    if (!isInstalled(ROOT, UI_PACKAGES)) await installPackages(UI_PACKAGES, { isBackground: true });
+    if (!isInstalled(ROOT, UI_PACKAGES)) {
+      await locked(async () => {
+        if (!isInstalled(ROOT, UI_PACKAGES)) await installPackages(UI_PACKAGES, { isBackground: true });
+      });
+    }
     if (await buildUi()) console.error('The web UI is built');
   } catch ({ message }) {
     console.error(`${message}\n${WITHOUT_UI}`);

@@ -291,6 +291,40 @@ case $1 in ${command}) trap 'echo ended > ${pipe}; exit 1' TERM; echo installing
   });
 }
 
+test('Only one process at a time installs packages', async () => {
+  const root = project(SCOPED);
+  mkdirSync(join(root, 'test'));
+  for (const folder of ['src', 'test']) writeFileSync(join(root, folder, 'script.ts'), `console.log('${folder}')`);
+  // Of a process that was killed.
+  const killed = spawn('true');
+  await once(killed, 'exit');
+  writeFileSync(join(root, '.install.lock'), String(killed.pid));
+  // The first install waits for the second process.
+  const npm = `mkdir busy || echo overlap >> arguments
+mkdir -p node_modules
+for i in $(seq 200); do [ -e waiting ] && break; sleep 0.1; done
+rmdir busy
+`;
+  const environment = fakeNpm(root, npm);
+  const ofHub = launchWith(environment, root, 'src/script.ts');
+  const ofTests = await (async () => {
+    const finished = finish(ofHub);
+    await said(ofHub.stderr, 'Installing the packages of the hub: about 260 MB …');
+    const child = launchWith(environment, root, 'test/script.ts');
+    const second = finish(child);
+    await said(child.stderr, `Waiting for the install of another process, which has ${join(root, '.install.lock')} …`);
+    writeFileSync(join(root, 'waiting'), '');
+    assert.equal((await finished).out, 'src\n');
+    return second;
+  })();
+  assert.deepEqual([ofTests.code, ofTests.out], [0, 'test\n']);
+  assert.match(
+    readFileSync(join(root, 'arguments'), 'utf8'),
+    /^ci --omit=dev --workspaces=false .+\ninstall --no-save --include=dev .+\n$/,
+  );
+  assert.equal(existsSync(join(root, '.install.lock')), false);
+});
+
 test('launch.mjs reports why an install fails, and does not start', async () => {
   const root = project();
   writeFileSync(join(root, 'script.ts'), 'console.log("started")');
