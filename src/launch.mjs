@@ -134,19 +134,25 @@ const INSTALLS = {
 };
 const NODE_INSTALL = 'Node.js 22: about 120 MB';
 
-/** Installs missing packages, and Node.js if the running one is not suitable, both at once. */
-async function installMissing(needed) {
+/**
+ * Installs missing packages, and Node.js if the running one is not suitable, both at once. Rejects with the output of
+ * npm if it fails.
+ */
+async function installMissing(needed, { isBackground = false } = {}) {
   const isWithoutNode = () => !isSuitable(process.versions.node) && !isInstalled(nodeFolder(ROOT));
   const isWithoutPackages = () => !isInstalled(ROOT, needed);
   if (!isWithoutPackages() && !isWithoutNode()) return;
   await locked(async () => {
     const [packages, node] = [isWithoutPackages(), isWithoutNode()];
     const missing = [...(packages ? [INSTALLS[needed]] : []), ...(node ? [NODE_INSTALL] : [])];
-    if (missing.length > 0) console.error(`Installing ${missing.join(', and ')} …`);
-    const done = await Promise.allSettled([packages && installPackages(needed), node && installNode()]);
+    if (missing.length > 0 && !isBackground) console.error(`Installing ${missing.join(', and ')} …`);
+    const done = await Promise.allSettled([
+      packages && installPackages(needed, { isBackground }),
+      node && installNode(),
+    ]);
     const failed = done.filter(({ status }) => status === 'rejected');
     if (failed.length > 0) throw new Error(failed.map(({ reason }) => reason.message).join('\n'));
-  }).catch(({ message }) => fail(message));
+  });
 }
 
 /** File with the id of the process that installs, so that no two change the same packages. */
@@ -156,7 +162,7 @@ const LOCK_POLL_MS = 100;
 /** Runs an install once no other process of this folder installs. */
 async function locked(install) {
   for (let isFirst = true; !takeLock(); isFirst = false) {
-    if (isFirst) console.error(`Waiting for the install of another process, which has ${LOCK} …`);
+    if (isFirst) console.error(`Waiting for the install of another process, whose id is in ${LOCK} …`);
     await new Promise((resolve) => setTimeout(resolve, LOCK_POLL_MS));
   }
   const release = () => rmSync(LOCK, { force: true });
@@ -169,7 +175,10 @@ async function locked(install) {
   }
 }
 
-/** Takes the lock, unless a process that runs has it. Returns whether it has it now. Throws an Error if it cannot be written. */
+/**
+ * Takes the lock unless a running process has it. Returns whether it was taken. Throws an Error if the file cannot be
+ * written.
+ */
 function takeLock() {
   try {
     writeFileSync(LOCK, String(process.pid), { flag: 'wx' });
@@ -372,7 +381,7 @@ async function main(args) {
   // A first start does not wait for its web UI: the hub serves it as soon as it is built.
   const isFirst = what === HUB && !existsSync(join(ROOT, '.hub-ui'));
   const needed = what === HUB && !isFirst ? UI_PACKAGES : HUB_PACKAGES;
-  await installMissing(args[0].startsWith('src/') ? needed : ALL_PACKAGES);
+  await installMissing(args[0].startsWith('src/') ? needed : ALL_PACKAGES).catch(({ message }) => fail(message));
   const node = findNode(ROOT);
   if (node === undefined) {
     fail(
@@ -402,14 +411,10 @@ async function main(args) {
 
 const WITHOUT_UI = 'The hub runs without its web UI';
 
-/** Installs the packages of the web UI beside a hub that runs, and builds it. */
+/** Builds the web UI while the hub runs, once its packages are installed. */
 async function buildFirstUi(buildUi) {
   try {
-    if (!isInstalled(ROOT, UI_PACKAGES)) {
-      await locked(async () => {
-        if (!isInstalled(ROOT, UI_PACKAGES)) await installPackages(UI_PACKAGES, { isBackground: true });
-      });
-    }
+    await installMissing(UI_PACKAGES, { isBackground: true });
     if (await buildUi()) console.error('The web UI is built');
   } catch ({ message }) {
     console.error(`${message}\n${WITHOUT_UI}`);

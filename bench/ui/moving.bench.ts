@@ -19,7 +19,7 @@ import { COLLECTING, watchMemory } from './memory.ts';
 import { countAlerts, createScene, type Scene, type Sender, startSending } from './scene.ts';
 
 const CHROMIUM = process.env['HUB_CHROMIUM'] ?? '/usr/bin/chromium';
-/** Silent trackables. Those of a memory run and the other alerts are the 1,000 open alerts that a hub has at most. */
+/** Silent trackables. In a memory run, there are nearly 1,000 open alerts with theirs, the most that a hub has. */
 const [SILENT, SILENT_IN_MEMORY_RUN] = [20, 720];
 const VIEWPORT = { width: 1280, height: 800 };
 const ALL_LAYERS = 'layers=trackables,fences,labels,tails,clusters';

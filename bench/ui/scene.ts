@@ -26,7 +26,7 @@ export async function createScene(base: string, { objects, silent }: Scene): Pro
   const last = Array.from({ length: silent }, (_, k) => locationOf(objects + k, 0, objects));
   await put(`${base}/providers/locations`, last);
   for (const rule of [
-    { name: 'Somebody comes in', kind: 'entry', severity: 'info' },
+    { name: 'Entry', kind: 'entry', severity: 'info' },
     { name: 'Silent', kind: 'silent', longer_than: SILENT_MS, severity: 'critical' },
     { name: 'Crowded', kind: 'more_inside', more_than: Math.round(objects / 60), severity: 'critical' },
   ]) {
